@@ -6,7 +6,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 SECONDS_EACH ?= 120
 build_dir = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: all help demo test test-all test-python test-browser test-mutations test-platforms test-amalgamation bench install uninstall dist amalgamation deb test-deb format docs api abi api-coverage wheel addons test-addons npm playground test-js fuzz clean
+.PHONY: all help demo test test-all test-python test-browser test-mutations test-platforms test-amalgamation bench install uninstall dist amalgamation deb test-deb format docs api abi api-coverage wheel addons test-addons npm playground test-js test-mpi fuzz clean
 
 all: ## build the library and the tool, build/carom
 	@scripts/setup.sh build
@@ -134,6 +134,12 @@ test-js: playground ## the tests of the npm package in Node and in chromium, wit
 	@scripts/build.sh wasm-scalar $(JOBS) carom_wasm
 	@scripts/test_js.sh build-wasm-scalar/carom.wasm
 	@python3 js/tests/test_browser.py build/npm/package build/playground build/carom build-wasm-scalar/carom.wasm
+
+test-mpi: ## build/carom-mpi, and its tests on 1 to 7 ranks of this machine (make test runs them where it was built)
+	@scripts/setup.sh build mpi
+	@scripts/build.sh release $(JOBS) carom_tool
+	@if grep -q '^MPI_C_LIB_NAMES' build/CMakeCache.txt; then scripts/build.sh release $(JOBS) carom_mpi; fi
+	@scripts/test_mpi.sh build || [ $$? = 77 ]
 
 fuzz: ## run every fuzz target for SECONDS_EACH seconds
 	@scripts/setup.sh build test

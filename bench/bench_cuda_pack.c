@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Packings made on the GPU, from a mesh on the host to spheres on the host, without shares. Up to
- * MOST_COMPARED spheres, every packing is compared with the CPU's. */
+/* Packings made on the GPU, from a mesh on the host to spheres on the host, without shares: by our
+ * octree, and by Protosphere. Up to MOST_COMPARED spheres (PROTOSPHERE_COMPARED), every packing is
+ * compared with the CPU's. */
 #include <stdio.h>
 
 #include "bench/soup.h"
 
-#define MOST_COMPARED 60000u /* spheres: some ten seconds of processor time */
+#define MOST_COMPARED        60000u /* spheres: some ten seconds of processor time */
+#define PROTOSPHERE_COMPARED 4000u  /* the same by Protosphere: half a minute */
 
 typedef struct player {
     carom_context *context;
@@ -67,6 +69,29 @@ static void measure(bench *bench, carom_context *cuda, carom_context *cpu, carom
     }
 }
 
+static void measure_protosphere(bench *bench, carom_context *cuda, carom_context *cpu,
+                                carom_mesh_view mesh, uint64_t count) {
+    const carom_packing_def def = {.mesh = &mesh,
+                                   .count = count,
+                                   .method = CAROM_PACKING_METHOD_PROTOSPHERE,
+                                   .skip_shares = true};
+    player on_cpu = {.context = cpu, .def = def}, on_cuda = {.context = cuda, .def = def};
+    char job[64];
+    snprintf(job, sizeof(job), "%llu triangles, %llu by Protosphere",
+             (unsigned long long)mesh.face_count, (unsigned long long)count);
+    if (count <= PROTOSPHERE_COMPARED) {
+        double start = carom_time_seconds();
+        if (!pack(&on_cpu)) bench_note(bench, "%s", carom_context_message(cpu));
+        bench_note(bench, "%s, once on the CPU: %.2f s", job, carom_time_seconds() - start);
+        on_cuda.same = &on_cpu;
+    }
+    const bench_contender contender = {"cuda", NULL, pack, &on_cuda};
+    bench_compare(bench, job, (double)count, &contender, 1);
+    bench_note(bench, "%s: fill %.4f", job, on_cuda.info.fill);
+    carom_packing_spheres_free(&on_cpu.spheres);
+    carom_packing_spheres_free(&on_cuda.spheres);
+}
+
 static void run(bench *bench) {
     static const uint64_t counts[] = {10000, 60000, 1000000};
     carom_context_def def = *bench->def;
@@ -82,6 +107,8 @@ static void run(bench *bench) {
         if (soup_input_load(cpu, "solid_armadillo100k", &input)) {
             for (int i = 0; i < (bench->quick ? 1 : 3); ++i)
                 measure(bench, cuda, cpu, input.view, counts[i]);
+            measure_protosphere(bench, cuda, cpu, input.view, PROTOSPHERE_COMPARED);
+            if (!bench->quick) measure_protosphere(bench, cuda, cpu, input.view, counts[1]);
             soup_input_free(&input);
         } else {
             bench_note(bench, "no solid_armadillo100k: set CAROM_MODELS to the folder of models");

@@ -6,6 +6,8 @@
  * job compare the methods; notes give the fill and the gap, the largest empty ball against the last
  * sphere. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "bench/bench.h"
 
@@ -23,6 +25,62 @@ static bool pack(void *input) {
     bool good = carom_packing_get_info(packing, &p->info) == CAROM_OK;
     carom_packing_destroy(packing);
     return good;
+}
+
+/* The same for a solid that was bent: anew, or from the packing before. */
+typedef struct follower {
+    carom_context *context;
+    const carom_packing *before;
+    carom_packing_deform_def def;
+    carom_packing_info info;
+} follower;
+
+static bool follow(void *input) {
+    follower *f = input;
+    carom_packing *packing;
+    if (carom_packing_deform(f->context, f->before, &f->def, &packing) != CAROM_OK) return false;
+    bool good = carom_packing_get_info(packing, &f->info) == CAROM_OK;
+    carom_packing_destroy(packing);
+    return good;
+}
+
+/* Bends a shape by a parabola, by some 30 degrees from end to end. */
+static void compare_bent(bench *bench, carom_context *context, carom_shape shape, uint64_t count) {
+    carom_mesh *mesh, *bent = NULL;
+    carom_packing *packing = NULL;
+    carom_mesh_view view, after;
+    carom_shape_def of_shape = {.shape = shape, .detail = 96};
+    if (carom_shape_make(context, &of_shape, &mesh) != CAROM_OK) return;
+    bool good = carom_mesh_get_view(mesh, &view) == CAROM_OK;
+    good = good && carom_mesh_create(context, &view, &bent) == CAROM_OK &&
+           carom_mesh_get_view(bent, &after) == CAROM_OK;
+    double *positions = malloc((size_t)(3 * view.vertex_count + 1) * sizeof(*positions));
+    if (good && positions != NULL && view.scalar == CAROM_SCALAR_FLOAT64) {
+        memcpy(positions, view.positions, 3 * view.vertex_count * sizeof(*positions));
+        for (uint64_t i = 0; i < view.vertex_count; ++i)
+            positions[3 * i + 2] += 0.2 * positions[3 * i] * positions[3 * i];
+        after.positions = positions;
+        carom_packing_def def = {.mesh = &view, .count = count};
+        good = carom_packing_create(context, &def, &packing) == CAROM_OK;
+        player anew = {.context = context, .def = {.mesh = &after, .count = count}};
+        carom_packing_deform_def carried = {.before = &view, .after = &after};
+        follower shrunk = {context, packing, carried, {0}}, refilled = shrunk;
+        refilled.def.refill = true;
+        bench_contender contenders[3] = {{"anew", NULL, pack, &anew},
+                                         {"carried", NULL, follow, &shrunk},
+                                         {"carried, refilled", NULL, follow, &refilled}};
+        char job[64];
+        snprintf(job, sizeof(job), "%s bent, %llu", carom_shape_name(shape),
+                 (unsigned long long)count);
+        if (good) bench_compare(bench, job, (double)count, contenders, 3);
+        bench_note(bench, "%s: fill %.3f anew, %.3f carried (%llu spheres), %.3f refilled (%llu)",
+                   job, anew.info.fill, shrunk.info.fill, (unsigned long long)shrunk.info.spheres,
+                   refilled.info.fill, (unsigned long long)refilled.info.spheres);
+    }
+    free(positions);
+    carom_packing_destroy(packing);
+    carom_mesh_destroy(bent);
+    carom_mesh_destroy(mesh);
 }
 
 #define PLAYERS 7
@@ -80,6 +138,8 @@ static void run(bench *bench) {
         for (int i = 0; i < (bench->quick ? 1 : 4); ++i)
             for (int k = 0; k < (bench->quick ? 1 : 6); ++k)
                 compare(bench, serial, parallel, shapes[k], counts[i]);
+        for (int k = 0; k < (bench->quick ? 1 : 3); ++k)
+            compare_bent(bench, serial, shapes[k], bench->quick ? 1000 : 10000);
         carom_context_destroy(serial);
     }
     carom_context_destroy(parallel);

@@ -123,6 +123,30 @@ static void make_motion(carom_random *random, const double *lower, const double 
         to[k] = fmin(fmax(from[k] + to[k] * (MOTION_LENGTH / sqrt(squared)), lower[k]), upper[k]);
 }
 
+/* Exact verdicts with more and more threads: what they share is the robot alone. */
+static void compare_threads(bench *bench, const player *p) {
+    static const char *const names[] = {"1 thread", "2 threads", "4 threads", "8 threads",
+                                        "16 threads"};
+    bench_contender contenders[5];
+    player players[5];
+    uint32_t count = 0;
+    carom_context_info all;
+    carom_context_def def = *bench->def;
+    if (carom_context_create(&def, &players[0].context) != CAROM_OK) return;
+    if (carom_context_get_info(players[0].context, &all) != CAROM_OK) all.threads = 1;
+    carom_context_destroy(players[0].context);
+    for (uint32_t threads = 1; threads <= 16 && threads <= all.threads; threads *= 2) {
+        players[count] = *p;
+        def.threads = threads;
+        if (carom_context_create(&def, &players[count].context) != CAROM_OK) break;
+        contenders[count] = (bench_contender){names[count], NULL, run_check, &players[count]};
+        ++count;
+    }
+    bench_compare(bench, "exact verdicts, 20 boxes, by threads", (double)p->count, contenders,
+                  count);
+    for (uint32_t i = 0; i < count; ++i) carom_context_destroy(players[i].context);
+}
+
 static void run(bench *bench) {
     const uint64_t count = bench->quick ? 2048 : 32768, values = count * SCENE_ARM_JOINTS;
     carom_context_def def = *bench->def;
@@ -150,8 +174,10 @@ static void run(bench *bench) {
     p.kept_to = kept + values / 16;
     if (ready) compare(bench, &p, "alone");
     if (ready && carom_robot_add_objects(p.context, p.robot, arm.objects, SCENE_ARM_OBJECTS,
-                                         NULL) == CAROM_OK)
+                                         NULL) == CAROM_OK) {
         compare(bench, &p, "20 boxes");
+        compare_threads(bench, &p);
+    }
     carom_robot_destroy(p.robot);
     carom_context_destroy(p.context);
     free(from);

@@ -116,8 +116,10 @@ const carom_packing *papers_get_packing_by(papers_lab *lab, const papers_solid *
             return lab->packings[i].packing;
     carom_packing *packing;
     carom_packing_def def = {.mesh = &solid->view, .count = count, .method = method, .fast = true};
+    /* Protosphere is slow on a CPU; a GPU makes the same packing. */
+    bool on_gpu = lab->device != NULL && method == CAROM_PACKING_METHOD_PROTOSPHERE;
     if (lab->packing_count == PAPERS_MOST_PACKINGS ||
-        carom_packing_create(lab->parallel, &def, &packing) != CAROM_OK)
+        carom_packing_create(on_gpu ? lab->device : lab->parallel, &def, &packing) != CAROM_OK)
         return NULL;
     lab->packings[lab->packing_count].solid = solid;
     lab->packings[lab->packing_count].requested = count;
@@ -258,8 +260,8 @@ static bool next_field(const char **at, char *field, size_t size) {
     return length != 0;
 }
 
-/* A line is figure,date,commit,device,algorithm,triangles,series,value,value...; none of them has a
- * comma. */
+/* A line is figure,date,commit,device,algorithm,triangles,series,value,value...; commas of a series
+ * are bars. */
 static void add_recorded(papers_plot *plot) {
     uint32_t columns = column_count(plot->figure), added = 0;
     for (size_t i = 0; papers_device[i] != NULL; ++i) {
@@ -273,6 +275,7 @@ static void add_recorded(papers_plot *plot) {
             !next_field(&at, triangles, sizeof(triangles)) ||
             !next_field(&at, series, sizeof(series)))
             continue;
+        for (char *c = series; *c != '\0'; ++c) *c = *c == '|' ? ',' : *c;
         uint32_t count = 0;
         while (*at != '\0' && count < PAPERS_MOST_COLUMNS) {
             char *end;

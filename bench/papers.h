@@ -12,7 +12,7 @@
 #include "cli/platform.h"
 
 #define PAPERS_MOST_COLUMNS  12
-#define PAPERS_MOST_PANELS   6
+#define PAPERS_MOST_PANELS   7
 #define PAPERS_MOST_NOTES    12
 #define PAPERS_MOST_PICTURES 6
 
@@ -63,7 +63,7 @@ typedef struct papers_comparison {
     double ours, printed;
 } papers_comparison;
 
-#define PAPERS_MOST_COMPARISONS 96
+#define PAPERS_MOST_COMPARISONS 128
 
 typedef struct papers_figure {
     const char *name;    /* "weller2013-fig6", of the command and of its files */

@@ -103,8 +103,14 @@ static bool figure_10(papers_plot *plot) {
                  add_sweep(plot, lab->serial, "cells of 3", &boxes, CAROM_BROAD_METHOD_SWEEP,
                            FIXED_CELL) &&
                  add_sweep(plot, lab->serial, "tree", &boxes, CAROM_BROAD_METHOD_TREE, 0.0))) &&
-               (lab->device == NULL ||
-                add_sweep(plot, lab->device, "GPU", &boxes, CAROM_BROAD_METHOD_AUTO, 0.0));
+               (lab->device == NULL || (add_sweep(plot, lab->device, "cells that vary, GPU", &boxes,
+                                                  CAROM_BROAD_METHOD_SWEEP, 0.0) &&
+                                        add_sweep(plot, lab->device, "N/64000 cells, GPU", &boxes,
+                                                  CAROM_BROAD_METHOD_SWEEP, thesis_cell(&boxes)) &&
+                                        add_sweep(plot, lab->device, "cells of 3, GPU", &boxes,
+                                                  CAROM_BROAD_METHOD_SWEEP, FIXED_CELL) &&
+                                        add_sweep(plot, lab->device, "grid of cells, GPU", &boxes,
+                                                  CAROM_BROAD_METHOD_AUTO, 0.0)));
         scene_boxes_free(&boxes);
     }
     return good;
@@ -260,22 +266,27 @@ static const phases thesis = {"sweep, every pair to GJK: ",
                               CAROM_BROAD_METHOD_SWEEP,
                               {.gjk_only = true}};
 
-static bool pipeline_open(pipeline *p, carom_context *context, const phases *way, uint64_t size) {
+/* The contexts of the two phases. In the thesis the first is on a GPU, the second on one core. */
+typedef struct phase_contexts {
+    carom_context *broad, *narrow;
+} phase_contexts;
+
+static bool pipeline_open(pipeline *p, const phase_contexts *at, const phases *way, uint64_t size) {
     carom_mesh *mesh;
     carom_mesh_view view;
     const carom_shape_def ball = {.shape = CAROM_SHAPE_SPHERE, .detail = 2};
     *p = (pipeline){.broad_seconds = HUGE_VAL, .narrow_seconds = HUGE_VAL};
     bool good = scene_boxes_make(size, SCENE_BOXES_MONO, SEED, &p->boxes) &&
-                carom_shape_make(context, &ball, &mesh) == CAROM_OK;
+                carom_shape_make(at->narrow, &ball, &mesh) == CAROM_OK;
     if (!good) return false;
     good = carom_mesh_get_view(mesh, &view) == CAROM_OK &&
-           carom_hull_create(context, &(carom_hull_def){.mesh = &view}, &p->hull) == CAROM_OK;
+           carom_hull_create(at->narrow, &(carom_hull_def){.mesh = &view}, &p->hull) == CAROM_OK;
     p->triangles = size * view.face_count;
     carom_mesh_destroy(mesh);
     const carom_broad_def def = {
         .boxes = p->boxes.bounds, .box_count = size, .method = way->method};
     p->shape = (carom_convex){.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = p->hull};
-    return good && carom_broad_create(context, &def, &p->broad) == CAROM_OK;
+    return good && carom_broad_create(at->broad, &def, &p->broad) == CAROM_OK;
 }
 
 static void pipeline_close(pipeline *p) {
@@ -308,19 +319,19 @@ static bool pose_pairs_of(pipeline *p) {
 }
 
 /* One frame: boxes moved, pairs of boxes, whether the spheres in them meet. */
-static bool step(const papers_lab *lab, pipeline *p, carom_context *context, const phases *way) {
+static bool step(const papers_lab *lab, pipeline *p, const phase_contexts *at, const phases *way) {
     scene_boxes_move(&p->boxes, 0, p->boxes.count);
-    double start = papers_now(lab, context);
-    if (carom_broad_move(context, p->broad, NULL, p->boxes.bounds, p->boxes.count) != CAROM_OK ||
-        carom_broad_step(context, p->broad, &p->pairs, NULL, NULL) != CAROM_OK)
+    double start = papers_now(lab, at->broad);
+    if (carom_broad_move(at->broad, p->broad, NULL, p->boxes.bounds, p->boxes.count) != CAROM_OK ||
+        carom_broad_step(at->broad, p->broad, &p->pairs, NULL, NULL) != CAROM_OK)
         return false;
-    double between = papers_now(lab, context);
+    double between = papers_now(lab, at->broad);
     if (!pose_pairs_of(p)) return false;
-    double posed = papers_now(lab, context); /* posing them is no part of ISA-GJK */
-    if (carom_convex_meet_batch(context, p->posed_pairs, p->pairs.count, &way->def, p->meet) !=
+    double posed = papers_now(lab, at->narrow); /* posing them is no part of ISA-GJK */
+    if (carom_convex_meet_batch(at->narrow, p->posed_pairs, p->pairs.count, &way->def, p->meet) !=
         CAROM_OK)
         return false;
-    double end = papers_now(lab, context);
+    double end = papers_now(lab, at->narrow);
     p->met = 0;
     for (uint64_t i = 0; i < p->pairs.count; ++i) p->met += p->meet[i];
     p->broad_seconds = fmin(p->broad_seconds, between - start);
@@ -328,15 +339,15 @@ static bool step(const papers_lab *lab, pipeline *p, carom_context *context, con
     return true;
 }
 
-/* Adds two rows; `met` gets the pairs of spheres in the last frame, which both ways have equally
- * many of. */
-static bool add_phases(papers_plot *plot, carom_context *context, const phases *way,
+/* Adds two rows, or one where the second phase is not on the device of the first; `met` gets the
+ * pairs of spheres in the last frame, which both ways have equally many of. */
+static bool add_phases(papers_plot *plot, const phase_contexts *at, const phases *way,
                        const char *name, uint64_t size, uint64_t *met) {
     pipeline p;
     char series[64];
-    bool good = pipeline_open(&p, context, way, size);
+    bool good = pipeline_open(&p, at, way, size);
     for (int turn = 0; turn < 2 + turns_of(plot->lab) && good; ++turn) {
-        good = step(plot->lab, &p, context, way);
+        good = step(plot->lab, &p, at, way);
         if (turn == 0) p.broad_seconds = p.narrow_seconds = HUGE_VAL; /* it warms up */
     }
     double pairs = (double)p.pairs.count, count = (double)size;
@@ -346,25 +357,30 @@ static bool add_phases(papers_plot *plot, carom_context *context, const phases *
     pipeline_close(&p);
     if (!good) return false;
     snprintf(series, sizeof(series), "%sbroad phase%s", way->series, name);
-    add(plot, context, way->broad, triangles, series, (const double[]){count, broad, pairs});
+    add(plot, at->broad, way->broad, triangles, series, (const double[]){count, broad, pairs});
     snprintf(series, sizeof(series), "%sISA-GJK%s", way->series, name);
-    add(plot, context, way->narrow, triangles, series, (const double[]){count, narrow, pairs});
+    if (at->broad == at->narrow)
+        add(plot, at->narrow, way->narrow, triangles, series,
+            (const double[]){count, narrow, pairs});
     return true;
 }
 
 static bool figure_13(papers_plot *plot) {
     papers_lab *lab = plot->lab;
+    const phase_contexts one = {lab->serial, lab->serial}, all = {lab->parallel, lab->parallel};
+    const phase_contexts gpu = {lab->device, lab->device}, as_printed = {lab->device, lab->serial};
     for (int i = 0; i < size_count(lab); ++i) {
         uint64_t size = size_at(lab, i), met[4];
         if (!lab->device_only &&
-            (!add_phases(plot, lab->serial, &thesis, "", size, &met[0]) ||
-             !add_phases(plot, lab->serial, &ours, "", size, &met[1]) ||
-             !add_phases(plot, lab->parallel, &thesis, ", all threads", size, &met[2]) ||
-             !add_phases(plot, lab->parallel, &ours, ", all threads", size, &met[3]) ||
-             met[0] != met[1] || met[0] != met[2] || met[0] != met[3]))
+            (!add_phases(plot, &one, &thesis, "", size, &met[0]) ||
+             !add_phases(plot, &one, &ours, "", size, &met[1]) ||
+             !add_phases(plot, &all, &thesis, ", all threads", size, &met[2]) ||
+             !add_phases(plot, &all, &ours, ", all threads", size, &met[3]) || met[0] != met[1] ||
+             met[0] != met[2] || met[0] != met[3]))
             return false;
         if (lab->device != NULL &&
-            !add_phases(plot, lab->device, &ours_on_gpu, " GPU", size, &met[0]))
+            (!add_phases(plot, &as_printed, &thesis, ", GPU", size, &met[0]) ||
+             !add_phases(plot, &gpu, &ours_on_gpu, ", GPU", size, &met[1]) || met[0] != met[1]))
             return false;
     }
     return true;
@@ -373,8 +389,7 @@ static bool figure_13(papers_plot *plot) {
 static const papers_figure figures[] = {
     {"loi2010-fig10",
      "Figure 10: the broad phase with cells that vary with the scene, and with cells of edge 3",
-     "Cells that vary are faster, the more so with more objects. GeForce GTX 470; the axes' "
-     "numbers are not in the text.",
+     "Cells that vary are faster. GeForce GTX 470; the axes' numbers are not in the text.",
      {"objects", "ms", "pairs", "cells", "entries", "steps", "bound"},
      {{"Bounds to pairs", "objects", "ms", 0, 1, 2, NULL, false, false}},
      figure_10,

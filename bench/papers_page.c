@@ -33,7 +33,7 @@ void bench_papers_write_csv(FILE *out, const papers_plot *plot) {
     }
 }
 
-/* The rows of a GPU, for bench/papers_device.csv. */
+/* The rows of a GPU, for bench/papers_device.csv. Commas of a series are bars there. */
 static void record_device(FILE *out, const papers_plot *plot, const char *device) {
     char date[16];
     time_t now = time(NULL);
@@ -42,8 +42,9 @@ static void record_device(FILE *out, const papers_plot *plot, const char *device
     for (uint32_t i = 0; i < plot->row_count; ++i) {
         const papers_row *row = &plot->rows[i];
         if (row->backend != PAPERS_GPU) continue;
-        fprintf(out, "%s,%s,%s,%s,%s,%llu,%s", plot->figure->name, date, carom_build_get()->commit,
-                device, row->algorithm, (unsigned long long)row->triangles, row->series);
+        fprintf(out, "%s,%s,%s,%s,%s,%llu,", plot->figure->name, date, carom_build_get()->commit,
+                device, row->algorithm, (unsigned long long)row->triangles);
+        for (const char *c = row->series; *c != '\0'; ++c) putc(*c == ',' ? '|' : *c, out);
         for (uint32_t c = 0; plot->figure->columns[c] != NULL; ++c)
             fprintf(out, ",%.6g", row->values[c]);
         putc('\n', out);

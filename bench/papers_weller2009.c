@@ -706,8 +706,12 @@ static bool add_all_ours(papers_plot *plot, const scene *s, uint64_t count) {
     return true;
 }
 
-static const char *const split_names[IST_SPLITS] = {"neural gas", "biggest spheres",
-                                                    "most neighbours"};
+static const char *const split_names[IST_SPLITS] = {
+    "neural gas", "biggest spheres", "most neighbours", "least volume", "least volume outside"};
+
+static const char *split_kind(int split) {
+    return split < IST_PRINTED_SPLITS ? "as printed" : "future work";
+}
 
 static bool add_all_printed(papers_plot *plot, const scene *s, uint64_t count) {
     papers_lab *lab = plot->lab;
@@ -724,8 +728,9 @@ static bool add_all_printed(papers_plot *plot, const scene *s, uint64_t count) {
         for (int twice = 0; twice < 2 && good; ++twice) {
             char algorithm[48], series[64];
             const char *way = twice != 0 ? "two searches" : "unified";
-            snprintf(algorithm, sizeof(algorithm), "as printed: %s", split_names[split]);
-            snprintf(series, sizeof(series), "as printed, %s: %s", split_names[split], way);
+            snprintf(algorithm, sizeof(algorithm), "%s: %s", split_kind(split), split_names[split]);
+            snprintf(series, sizeof(series), "%s, %s: %s", split_kind(split), split_names[split],
+                     way);
             good = add_printed(plot, s, &t, count, &a, &b, twice != 0, algorithm, series);
         }
         ist_free(&a);
@@ -748,6 +753,101 @@ static bool unified(papers_plot *plot) {
     papers_note(plot,
                 "as printed: one pair of spheres at a time, inner spheres alone; ours also has "
                 "secondary and cover spheres, and bounds");
+    return good;
+}
+
+/* ---- IV-B2: directions that are flipped ------------------------------------------------------ */
+
+/* The outward normals of the faces nearest to a packing's spheres. */
+static carom_vec3 *make_normals(const carom_mesh_view *mesh, const carom_packing_spheres *spheres) {
+    carom_vec3 *normals = malloc((spheres->count + 1) * sizeof(*normals));
+    const carom_vec3 *points = mesh->positions; /* of papers_get_solid */
+    for (uint64_t i = 0; i < spheres->count && normals != NULL; ++i) {
+        uint64_t face = spheres->data[i].face;
+        const uint32_t *c =
+            mesh->corners + (mesh->offsets != NULL ? mesh->offsets[face] : 3 * face);
+        carom_vec3 p = points[c[0]], q = points[c[1]], r = points[c[2]];
+        carom_vec3 u = {q.x - p.x, q.y - p.y, q.z - p.z}, v = {r.x - p.x, r.y - p.y, r.z - p.z};
+        carom_vec3 n = {u.y * v.z - u.z * v.y, u.z * v.x - u.x * v.z, u.x * v.y - u.y * v.x};
+        double length = sqrt(n.x * n.x + n.y * n.y + n.z * n.z);
+        normals[i] = length > 0.0 ? (carom_vec3){n.x / length, n.y / length, n.z / length}
+                                  : (carom_vec3){0.0, 0.0, 1.0};
+    }
+    return normals;
+}
+
+static bool make_ist(papers_lab *lab, const papers_solid *solid, uint64_t count, ist_tree *tree) {
+    const carom_packing *packing = papers_get_packing(lab, solid, count);
+    carom_packing_spheres spheres = {0};
+    bool good = packing != NULL &&
+                carom_packing_list_spheres(lab->serial, packing, &spheres) == CAROM_OK &&
+                ist_build(&spheres, IST_NEURAL_GAS, tree);
+    carom_vec3 *normals = good ? make_normals(&solid->view, &spheres) : NULL;
+    if (normals != NULL) ist_set_normals(tree, normals);
+    free(normals);
+    carom_packing_spheres_free(&spheres);
+    return normals != NULL;
+}
+
+typedef struct flip_input {
+    const ist_tree *a, *b;
+    const carom_pose *pose;
+    ist_flip flip;
+    ist_force force;
+} flip_input;
+
+static bool query_flip(void *input) {
+    flip_input *in = input;
+    return ist_query_force(in->a, in->b, in->pose, in->flip, &in->force);
+}
+
+/* One way along the path; `sums` gets the directions of all frames added up, which do not depend on
+ * how the same flips are found. */
+static bool add_flips(papers_plot *plot, const scene *s, const ist_tree *a, const ist_tree *b,
+                      uint64_t count, ist_flip flip, carom_vec3 *sum) {
+    static const char *const names[] = {"as printed: no flips", "as printed: flips by pairs",
+                                        "as printed: flips by normal cones"};
+    papers_lab *lab = plot->lab;
+    flip_input in = {.a = a, .b = b, .flip = flip};
+    double pairs = 0.0, flipped = 0.0, by_cones = 0.0, seconds = 0.0;
+    *sum = (carom_vec3){0.0, 0.0, 0.0};
+    for (uint32_t i = 0; i < s->frames; ++i) {
+        in.pose = &s->poses[i];
+        double taken = papers_best_seconds(lab, lab->serial, query_flip, &in, 1);
+        if (taken < 0.0) return false;
+        pairs += (double)in.force.pairs;
+        flipped += (double)in.force.flipped;
+        by_cones += (double)in.force.by_cones;
+        seconds += taken;
+        sum->x += in.force.direction.x;
+        sum->y += in.force.direction.y;
+        sum->z += in.force.direction.z;
+    }
+    double all = pairs > 0.0 ? pairs : 1.0;
+    add(plot, s, names[flip], names[flip],
+        (const double[]){(double)count, pairs / s->frames, flipped / all, by_cones / all,
+                         1e6 * seconds / s->frames});
+    return true;
+}
+
+static bool figure_cones(papers_plot *plot) {
+    static scene s; /* large: poses */
+    papers_lab *lab = plot->lab;
+    bool good = open_screw(&s, lab) && path_into(lab, &s, true);
+    for (int i = 0; i < 2 && good; ++i) {
+        ist_tree a = {0}, b = {0};
+        carom_vec3 sums[3];
+        uint64_t count = count_at(lab, i);
+        good = make_ist(lab, s.a, count, &a) && make_ist(lab, s.b, count, &b);
+        for (int flip = 0; flip < 3 && good; ++flip)
+            good = add_flips(plot, &s, &a, &b, count, (ist_flip)flip, &sums[flip]);
+        const carom_vec3 *p = &sums[1], *q = &sums[2];
+        if (good && fabs(p->x - q->x) + fabs(p->y - q->y) + fabs(p->z - q->z) > NEARLY)
+            good = false;
+        ist_free(&a);
+        ist_free(&b);
+    }
+    scene_close(&s);
     return good;
 }
 
@@ -797,7 +897,7 @@ static bool figure_3(papers_plot *plot) {
     const carom_packing *packing = good ? papers_get_packing(lab, s.a, count_at(lab, 1)) : NULL;
     good =
         packing != NULL && carom_packing_list_spheres(lab->serial, packing, &spheres) == CAROM_OK;
-    for (int split = 0; split < IST_SPLITS && good; ++split)
+    for (int split = 0; split < IST_PRINTED_SPLITS && good; ++split)
         good = add_clusters(plot, s.a, &spheres, (ist_split)split);
     carom_packing_spheres_free(&spheres);
     scene_close(&s);
@@ -920,6 +1020,18 @@ static const papers_figure figures[] = {
       {"Time of a frame that overlaps", "spheres", "us", 0, 3, 4, NULL, false, false},
       {"Time of a frame that is apart", "spheres", "us", 0, 4, 5, NULL, false, false}},
      unified,
+     false,
+     NULL},
+    {"weller2009-cones",
+     "IV-B2: directions that are flipped in deep penetrations, by the normals of pairs and by "
+     "cones",
+     "Normal cones throughout the hierarchy can help to find the directions to flip; no numbers.",
+     {"spheres", "pairs", "flipped_share", "by_cones_share", "us"},
+     {{"Time of a frame", "spheres", "us", 0, 4, 5, NULL, false, false},
+      {"Directions that are flipped", "spheres", "share of the pairs", 0, 2, 3, NULL, false, true},
+      {"Pairs for which cones decide", "spheres", "share of the pairs", 0, 3, 4, NULL, false,
+       true}},
+     figure_cones,
      false,
      NULL},
     {"weller2009-paths",

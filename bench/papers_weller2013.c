@@ -89,12 +89,13 @@ typedef struct experiment {
     carom_packing_info info;
     carom_pose poses[MOST_POSES];
     uint32_t at;
+    carom_balls_query_def def;
     carom_packing_overlap overlap;
 } experiment;
 
 static bool run_query(void *input) {
     experiment *m = input;
-    return carom_balls_overlap(m->context, m->balls, NULL, m->balls, &m->poses[m->at], NULL,
+    return carom_balls_overlap(m->context, m->balls, NULL, m->balls, &m->poses[m->at], &m->def,
                                &m->overlap) == CAROM_OK;
 }
 
@@ -102,6 +103,7 @@ static bool experiment_open(experiment *m, papers_lab *lab, carom_context *conte
                             const packed *p) {
     m->context = context;
     m->balls = NULL;
+    m->def = (carom_balls_query_def){.skip_limits = false};
     if (p->packing == NULL || carom_packing_get_info(p->packing, &m->info) != CAROM_OK ||
         carom_balls_create(context, &(carom_balls_def){.packing = p->packing}, &m->balls) !=
             CAROM_OK)
@@ -161,11 +163,14 @@ static bool cross_chazelle(papers_plot *plot, uint64_t detail) {
         m.poses[0] = c.pose;
         m.at = 0;
         double faces = papers_best_seconds(lab, lab->serial, find_pairs, &c, TURNS);
+        double limits = papers_best_seconds(lab, lab->serial, run_query, &m, TURNS);
+        m.def.skip_limits = true; /* as printed: pairs of balls alone */
         double balls = papers_best_seconds(lab, lab->serial, run_query, &m, TURNS);
-        good = faces >= 0.0 && balls >= 0.0;
+        good = faces >= 0.0 && balls >= 0.0 && limits >= 0.0;
         add(plot, lab->serial, &p, "Chazelle",
             (const double[]){(double)solid->view.face_count, (double)c.pairs.count,
-                             (double)m.overlap.pairs, 1e6 * faces, 1e6 * balls});
+                             (double)m.overlap.pairs, 1e6 * faces, 1e6 * balls, 1e6 * limits,
+                             m.info.fill});
     }
     carom_pairs_free(&c.pairs);
     carom_soup_destroy(c.soup);
@@ -213,21 +218,38 @@ static bool measure_triangles(papers_plot *plot, uint64_t detail) {
 }
 
 /* A row of a scene; the first packing of each, with `caption`, is drawn beside its copy. */
-static bool measure_scene(papers_plot *plot, const packed *p, const char *series,
-                          const char *caption) {
+static bool measure_scene(papers_plot *plot, carom_context *context, const packed *p,
+                          const char *series, const char *caption) {
     papers_lab *lab = plot->lab;
     static experiment m; /* large: poses */
     double mean, worst;
     bool good =
-        experiment_open(&m, lab, lab->serial, p) && time_path(plot, &m, &mean, &worst, NULL, NULL);
+        experiment_open(&m, lab, context, p) && time_path(plot, &m, &mean, &worst, NULL, NULL);
     carom_balls_destroy(m.balls);
     if (!good) return false;
-    add(plot, lab->serial, p, series,
+    add(plot, context, p, series,
         (const double[]){(double)p->solid->view.face_count, (double)m.info.spheres, m.info.fill,
                          mean, worst});
     if (caption != NULL)
         papers_add_balls(plot, caption, p->packing, p->packing, &m.poses[pose_count(lab) / 2]);
     return true;
+}
+
+/* All packings of a scene in one context. */
+static bool measure_scenes(papers_plot *plot, carom_context *context, const papers_solid *solid) {
+    papers_lab *lab = plot->lab;
+    bool first = context == lab->serial;
+    const char *on = first ? "" : ", GPU";
+    char text[64], caption[64];
+    packed p;
+    snprintf(text, sizeof(text), "%s%s", solid->name, on);
+    snprintf(caption, sizeof(caption), "%s and its copy", solid->name);
+    for (int i = 0; i < count_of_counts(lab); ++i)
+        if (!pack(lab, solid, count_at(lab, i), &p) ||
+            !measure_scene(plot, context, &p, text, first && i == 0 ? caption : NULL))
+            return false;
+    snprintf(text, sizeof(text), "%s, Protosphere%s", solid->name, on);
+    return pack_as_printed(lab, solid, &p) && measure_scene(plot, context, &p, text, NULL);
 }
 
 static bool figure_4(papers_plot *plot) {
@@ -236,17 +258,10 @@ static bool figure_4(papers_plot *plot) {
     for (int k = 0; k < SCENES; ++k) {
         const papers_solid *solid = solid_of(lab, &scenes[k]);
         if (solid == NULL) return false;
-        char text[64];
-        packed p;
-        snprintf(text, sizeof(text), "%s and its copy", solid->name);
-        for (int i = 0; i < count_of_counts(lab); ++i)
-            if (!pack(lab, solid, count_at(lab, i), &p) ||
-                !measure_scene(plot, &p, solid->name, i == 0 ? text : NULL))
-                return false;
-        snprintf(text, sizeof(text), "%s, Protosphere", solid->name);
-        if (!pack_as_printed(lab, solid, &p) || !measure_scene(plot, &p, text, NULL)) return false;
+        if (!lab->device_only && !measure_scenes(plot, lab->serial, solid)) return false;
+        if (lab->device != NULL && !measure_scenes(plot, lab->device, solid)) return false;
     }
-    for (int i = 0; i < (lab->quick ? 1 : 3); ++i)
+    for (int i = 0; i < (lab->quick ? 1 : 3) && !lab->device_only; ++i)
         if (!measure_triangles(plot, lab->quick ? 16 : details[i])) return false;
     return true;
 }
@@ -269,22 +284,27 @@ static bool add_path(papers_plot *plot, carom_context *context, const packed *p,
     return good;
 }
 
+/* On one thread and on the GPU. */
+static bool add_paths(papers_plot *plot, const packed *p, const char *series) {
+    papers_lab *lab = plot->lab;
+    char name[64];
+    snprintf(name, sizeof(name), "%.40s GPU", series);
+    return (lab->device_only || add_path(plot, lab->serial, p, series)) &&
+           (lab->device == NULL || add_path(plot, lab->device, p, name));
+}
+
 static bool figure_5a(papers_plot *plot) {
     papers_lab *lab = plot->lab;
     const papers_solid *solid = solid_of(lab, &scenes[0]);
-    for (int i = 0; i < count_of_counts(lab) && solid != NULL; ++i) {
-        char series[40];
-        packed p;
-        snprintf(series, sizeof(series), "%llu", (unsigned long long)count_at(lab, i));
-        if (!pack(lab, solid, count_at(lab, i), &p)) return false;
-        if (!lab->device_only && !add_path(plot, lab->serial, &p, series)) return false;
-        snprintf(series, sizeof(series), "%llu GPU", (unsigned long long)count_at(lab, i));
-        if (lab->device != NULL && !add_path(plot, lab->device, &p, series)) return false;
-    }
+    char series[40];
     packed p;
-    if (!pack_as_printed(lab, solid, &p)) return false;
-    if (!lab->device_only && !add_path(plot, lab->serial, &p, "Protosphere")) return false;
-    return lab->device == NULL || add_path(plot, lab->device, &p, "Protosphere GPU");
+    if (solid == NULL) return false;
+    for (int i = 0; i < count_of_counts(lab); ++i) {
+        snprintf(series, sizeof(series), "%llu", (unsigned long long)count_at(lab, i));
+        if (!pack(lab, solid, count_at(lab, i), &p) || !add_paths(plot, &p, series)) return false;
+    }
+    snprintf(series, sizeof(series), "%llu, Protosphere", (unsigned long long)count_at(lab, 0));
+    return pack_as_printed(lab, solid, &p) && add_paths(plot, &p, series);
 }
 
 static bool add_worst(papers_plot *plot, carom_context *context, const packed *p,
@@ -401,9 +421,11 @@ static const papers_figure figures[] = {
     {"weller2013-fig1",
      "Figure 1: two Chazelle polyhedra: pairs of polygons that meet, and pairs of spheres",
      "The pairs of polygons are quadratic in their number; packings do not depend on the surface.",
-     {"triangles", "face_pairs", "sphere_pairs", "faces_us", "spheres_us"},
+     {"triangles", "face_pairs", "sphere_pairs", "faces_us", "spheres_us", "spheres_limits_us",
+      "fill"},
      {{"Pairs that meet", "triangles", "pairs", 0, 1, 3, NULL, false, false},
-      {"Time of a query", "triangles", "us", 0, 3, 5, NULL, false, false}},
+      {"Time of a query", "triangles", "us", 0, 3, 6, NULL, false, false},
+      {"Fill", "triangles", "share of the volume", 0, 6, 7, NULL, false, false}},
      figure_1,
      false,
      NULL},
@@ -416,7 +438,7 @@ static const papers_figure figures[] = {
       {"One solid, equally many spheres, more triangles", "triangles", "ms, worst pose", 0, 4, 5,
        "torus", false, false}},
      figure_4,
-     false,
+     true,
      NULL},
     {"weller2013-fig5a",
      "Figure 5, left: the time of each query while the copy of the cow slides in",

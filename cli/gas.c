@@ -519,7 +519,7 @@ static bool check_save(cli *cli, const char *path) {
 typedef struct outcome {
     carom_gas_measures before, measures;
     carom_gas_info info;
-    double prepare_s, query_s, overlap, time;
+    double prepare_s, query_s, gr_s, overlap, time;
     uint64_t frames;   /* planned frames of the trajectory, and samples of g(r) */
     uint64_t samples;  /* of g(r) */
     gas_label *labels; /* of the spheres; or NULL */
@@ -584,7 +584,9 @@ static carom_status begin_gr(cli *cli, const options *o, const carom_gas *gas, o
 /* Takes one sample of the state: a frame, pairs for g(r). */
 static carom_status take_sample(cli *cli, const carom_gas *gas, double time,
                                 carom_gas_spheres *spheres, outcome *result) {
-    carom_status status = carom_gas_list_spheres(cli->context, gas, spheres);
+    carom_status status = CAROM_OK;
+    if (result->trajectory.file.file != NULL || result->shown_as != NULL)
+        status = carom_gas_list_spheres(cli->context, gas, spheres);
     if (status == CAROM_OK && result->trajectory.file.file != NULL &&
         !gas_output_frame(&result->trajectory, spheres, &result->info, time))
         status = result->trajectory.is_failed ? CAROM_IO : CAROM_CANCELLED;
@@ -595,9 +597,11 @@ static carom_status take_sample(cli *cli, const carom_gas *gas, double time,
         if (result->show.d.no_memory) status = fail_memory(cli, spheres->count);
     }
     if (status != CAROM_OK || !has_gr(result)) return status;
-    status = gas_gr_add(&result->gr, spheres, bar_progress, &cli->bar);
+    double began = carom_time_seconds();
+    status = gas_gr_add(&result->gr, cli->context, gas);
+    result->gr_s += carom_time_seconds() - began;
     result->samples += status == CAROM_OK;
-    return status == CAROM_NO_MEMORY ? fail_memory(cli, spheres->count) : status;
+    return status;
 }
 
 /* Runs in pieces between the samples; the first is the start, the last is the end. The deepest
@@ -758,7 +762,10 @@ static void print_json(const cli *cli, const outcome *r, uint64_t events, double
     json_number(&j, "cell_edge", r->info.cell_edge);
     json_number(&j, "bytes_per_sphere",
                 m->spheres != 0 ? (double)r->info.bytes / (double)m->spheres : 0.0);
-    if (r->samples != 0) json_count(&j, "samples", r->samples);
+    if (r->samples != 0) {
+        json_count(&j, "samples", r->samples);
+        json_number(&j, "gr_s", r->gr_s);
+    }
     cli_end_json(&j);
 }
 
@@ -798,8 +805,8 @@ static void print_outcome(const cli *cli, const options *o, const outcome *r) {
             m->momentum.z);
     fprintf(out, "deepest overlap    %.2e of a diameter\n", r->overlap);
     if (o->gr != NULL)
-        fprintf(out, "g(r)               %llu samples in '%s'%s\n", (unsigned long long)r->samples,
-                o->gr,
+        fprintf(out, "g(r)               %llu samples in %.3f s, in '%s'%s\n",
+                (unsigned long long)r->samples, r->gr_s, o->gr,
                 r->info.periodic[0] && r->info.periodic[1] && r->info.periodic[2]
                     ? ""
                     : "; pairs near walls are weighted");

@@ -9,16 +9,12 @@
 
 /* Bin k counts pairs at distances in [k step, (k + 1) step). */
 typedef struct gas_gr {
-    double step, most; /* width of a bin; end of the last one */
+    double step; /* width of a bin */
     uint64_t bins;
-    double *weight;  /* of each bin, summed over pairs and samples */
-    double *before;  /* the same without the sample under way, for one that is cancelled */
-    double expected; /* pairs of a uniform gas per volume of the shell, summed over samples */
-    carom_vec3 edges;
-    bool periodic[3];
-    uint64_t *first, *cell_of; /* scratch: where each cell begins, the cell of each sphere */
-    carom_vec3 *positions;     /* scratch: sorted by cell */
-    uint64_t space, cell_space;
+    double *weight;   /* of each bin, summed over pairs and samples */
+    double *sample;   /* scratch: the same of one sample */
+    double expected;  /* pairs of a uniform gas per volume of the shell, summed over samples */
+    carom_vec3 edges; /* that centres can reach */
 } gas_gr;
 
 #define GAS_GR_MOST_BINS 1000000u
@@ -30,10 +26,8 @@ typedef struct gas_gr {
 carom_status gas_gr_begin(gas_gr *gr, double step, double most, const carom_gas_info *info,
                           const carom_gas_spheres *spheres, char *message, size_t size);
 
-/* Adds the pairs of one state: all, or none with CAROM_CANCELLED, when progress says so, or
- * CAROM_NO_MEMORY. */
-carom_status gas_gr_add(gas_gr *gr, const carom_gas_spheres *spheres, carom_progress_fn *progress,
-                        void *user);
+/* Adds the pairs of the present state: all, or none when it fails or is cancelled. */
+carom_status gas_gr_add(gas_gr *gr, carom_context *context, const carom_gas *gas);
 
 /* g of a bin; *r is its middle. */
 double gas_gr_value(const gas_gr *gr, uint64_t bin, double *r);

@@ -15,6 +15,8 @@ typedef struct options {
     bool fan, no_weld, as_segments;
     int from;
     uint64_t repeat;
+    uint64_t memory; /* bytes; 0: the mesh is held in memory */
+    const char *temp;
 } options;
 
 static const options kfree_defaults = {.repeat = 1, .split = ARG_NO_COUNT, .tolerance = -1.0};
@@ -42,6 +44,10 @@ static const arg_option kfree_options[] = {
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
      meshes_from_choice},
     {"--repeat", 0, ARG_COUNT, offsetof(options, repeat), "N", REPEAT_HELP, NULL},
+    {"--memory", 0, ARG_COUNT, offsetof(options, memory), "BYTES",
+     "count in parts with so much memory: 16G; for meshes that do not fit", NULL},
+    {"--temp", 0, ARG_TEXT, offsetof(options, temp), "FOLDER",
+     "with --memory: of temporary files (TMPDIR)", NULL},
 };
 
 static const char details[] =
@@ -80,8 +86,10 @@ typedef struct job {
     carom_work work;
     const char *format; /* of -o */
     output out;         /* of CSV */
-    carom_mesh *mesh;   /* that was measured, where it is to be shown */
-    bool unwritten;     /* the display could not be written, which was reported */
+    uint64_t lines;     /* of CSV, in parts */
+    carom_parts_report report;
+    carom_mesh *mesh; /* that was measured, where it is to be shown */
+    bool unwritten;   /* the display could not be written, which was reported */
 } job;
 
 static void print_density_json(json *j, const char *key, const density *density) {
@@ -116,15 +124,25 @@ static void print_json(const job *job) {
     json_count(&j, "total", k->total);
     json_count(&j, "worst_neighbours", k->worst_neighbours);
     json_count(&j, "faces", k->faces);
-    json_count(&j, "degenerate", job->info.degenerate_faces);
+    if (job->options->memory == 0 || !job->options->as_segments)
+        json_count(&j, "degenerate", job->info.degenerate_faces);
     json_number(&j, "least_diameter", k->least_diameter);
     json_number(&j, "largest_diameter", k->largest_diameter);
     json_count(&j, "bound", job->bounds.pairs);
     json_count(&j, "published_bound", job->bounds.published);
-    json_number(&j, "prepare_s", job->prepare_s);
+    bool parts = job->options->memory != 0;
+    if (!parts) json_number(&j, "prepare_s", job->prepare_s);
     repeat_print_json(&job->query, &j);
-    json_count(&j, "candidates", job->work.candidates);
-    json_count(&j, "undecided", job->work.undecided);
+    if (parts) {
+        json_count(&j, "parts", job->report.parts);
+        json_count(&j, "copies", job->report.copies);
+        json_count(&j, "bytes_read", job->report.bytes_read);
+        json_count(&j, "bytes_spilled", job->report.bytes_spilled);
+        json_count(&j, "peak_bytes", job->report.peak_bytes);
+    } else {
+        json_count(&j, "candidates", job->work.candidates);
+        json_count(&j, "undecided", job->work.undecided);
+    }
     if (job->options->output != NULL) json_text(&j, "output", job->options->output);
     if (job->options->split != ARG_NO_COUNT) {
         print_density_json(&j, "triangles", &job->split[0]);
@@ -170,9 +188,14 @@ static void print_words(const job *job, const char *path) {
     if (job->options->split != ARG_NO_COUNT) print_split(out, job->split);
     if (job->options->tolerance >= 0.0)
         fprintf(out, "  %-12s no point of the surface by more than %.6g\n", "moved", job->moved);
-    fprintf(out, "prepared in %.2f ms, counted in %.2f ms among %llu candidates\n",
-            1e3 * job->prepare_s, 1e3 * repeat_median(&job->query),
-            (unsigned long long)job->work.candidates);
+    if (job->options->memory != 0)
+        fprintf(out, "counted in %.2f s in %llu parts, %.3f GB of temporary files\n",
+                repeat_median(&job->query), (unsigned long long)job->report.parts,
+                1e-9 * (double)job->report.bytes_spilled);
+    else
+        fprintf(out, "prepared in %.2f ms, counted in %.2f ms among %llu candidates\n",
+                1e3 * job->prepare_s, 1e3 * repeat_median(&job->query),
+                (unsigned long long)job->work.candidates);
     if (out == stdout && job->options->output != NULL)
         fprintf(out, "all written to %s\n", job->options->output);
 }
@@ -288,6 +311,44 @@ static carom_status run_query(job *job, const carom_soup *soup, carom_numbers *c
     return interrupt_seen() ? CAROM_CANCELLED : status;
 }
 
+/* A carom_parts_counts_fn. */
+static bool receive(void *user, const uint32_t *counts, uint64_t count) {
+    job *job = user;
+    for (uint64_t i = 0; i < count && job->out.file != NULL; ++i)
+        output_two(&job->out, (uint32_t)job->lines++, counts[i]);
+    return interrupt_seen() || (job->out.file != NULL && ferror(job->out.file) != 0);
+}
+
+/* Counts in parts: the mesh is read from disk, and never held. */
+static carom_status run_parts(job *job, const char *path) {
+    const options *o = job->options;
+    carom_context *context = job->cli->context;
+    const carom_parts_def def = {.a.path = path,
+                                 .degenerate = o->as_segments ? CAROM_SOUP_DEGENERATE_AS_SEGMENT
+                                                              : CAROM_SOUP_DEGENERATE_ALONE,
+                                 .fan = o->fan,
+                                 .no_weld = o->no_weld,
+                                 .memory = o->memory,
+                                 .folder = o->temp};
+    repeat_start(&job->query);
+    carom_status status = carom_parts_kfree(context, &def, receive, job, &job->k, &job->report);
+    (void)repeat_goes_on(&job->query, status);
+    if (interrupt_seen()) return CAROM_CANCELLED;
+    job->info.degenerate_faces = job->report.faces_a - job->k.faces;
+    if (status == CAROM_OK) status = carom_kfree_bound(context, &job->k, &job->k, &job->bounds);
+    return status;
+}
+
+/* What a count in parts does not have. */
+static const char *parts_misuse(const options *o, const char *format, const char *path) {
+    if (o->memory == 0) return o->temp != NULL ? "--temp is for --memory" : NULL;
+    if (o->output != NULL && !endings_is(format, "csv"))
+        return "--memory writes lists: -o FILE.csv";
+    if (o->split != ARG_NO_COUNT || o->from != 0 || o->repeat != 1)
+        return "--memory goes without --split, --from and --repeat";
+    return output_is_standard(path) ? "--memory reads files, not the standard input" : NULL;
+}
+
 static int run(cli *cli, const void *values, size_t count, char **paths) {
     (void)count;
     const options *options = values;
@@ -303,15 +364,17 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         misuse = "--tolerance comes with --split";
     if (misuse == NULL && options->tolerance < 0.0 && options->tolerance != -1.0)
         misuse = "--tolerance takes 0 or more";
+    if (misuse == NULL) misuse = parts_misuse(options, job.format, paths[0]);
     if (misuse != NULL) return cli_misuse(cli, misuse);
     if (options->split_to != NULL && !meshes_can_write(meshes_format(options->split_to, 0)))
         return meshes_refuse(cli);
     carom_soup *soup = NULL;
     carom_numbers counts = {0};
-    carom_status status = prepare(&job, paths[0], &soup);
+    bool parts = options->memory != 0;
+    carom_status status = parts ? CAROM_OK : prepare(&job, paths[0], &soup);
     const char *csv = endings_is(job.format, "csv") ? options->output : NULL;
     bool opened = status == CAROM_OK && output_open(cli, csv, &job.out);
-    if (opened) status = run_query(&job, soup, &counts);
+    if (opened) status = parts ? run_parts(&job, paths[0]) : run_query(&job, soup, &counts);
     bool written = output_close(&job.out, status == CAROM_OK) && !job.unwritten;
     carom_mesh_destroy(job.mesh);
     carom_numbers_free(&counts);

@@ -2,6 +2,7 @@
 /* carom make: writes procedural shapes to files. */
 #include <string.h>
 
+#include "cli/interrupt.h"
 #include "cli/meshes.h"
 #include "cli/output.h"
 
@@ -58,7 +59,8 @@ static const char details[] =
     "  chain     --parts tori in a row, linked (8); detail and ratio as torus (32, 0.2)\n"
     "  shards    a cube broken into --parts convex pieces (32); ratio: how far apart (0.02)\n"
     "  grid      a flat sheet; detail: cells a side (10)\n"
-    "All but cloth and grid are closed and face outward.";
+    "All but cloth and grid are closed and face outward. A cloth is written to PLY row by row and\n"
+    "never held: it may be larger than memory.";
 
 static bool find_shape(const char *name, carom_shape *shape, char *message, size_t size) {
     if (carom_shape_from_name(name, shape)) return true;
@@ -70,9 +72,15 @@ static bool find_shape(const char *name, carom_shape *shape, char *message, size
     return false;
 }
 
+/* What was made, and when. */
+typedef struct made {
+    uint64_t vertices, faces;
+    double prepare_s, write_s;
+} made;
+
 static void print_result(const cli *cli, const options *options, carom_shape shape,
-                         const carom_mesh_view *view, double prepare_s, double write_s) {
-    unsigned long long vertices = view->vertex_count, faces = view->face_count;
+                         const made *made) {
+    unsigned long long vertices = made->vertices, faces = made->faces;
     if (!cli->json) {
         fprintf(output_words(options->output), "%s: a %s of %llu vertices and %llu faces\n",
                 options->output, carom_shape_name(shape), vertices, faces);
@@ -83,8 +91,8 @@ static void print_result(const cli *cli, const options *options, carom_shape sha
     json_text(&j, "shape", carom_shape_name(shape));
     json_count(&j, "vertices", vertices);
     json_count(&j, "faces", faces);
-    json_number(&j, "prepare_s", prepare_s);
-    json_number(&j, "write_s", write_s);
+    json_number(&j, "prepare_s", made->prepare_s);
+    json_number(&j, "write_s", made->write_s);
     cli_end_json(&j);
 }
 
@@ -130,6 +138,44 @@ static uint64_t given(uint64_t count) {
     return count == ARG_NO_COUNT ? 0 : count;
 }
 
+/* A cloth is written to PLY as it is made. */
+static bool is_stream(const carom_shape_def *def, int format, const char *path) {
+    return def->shape == CAROM_SHAPE_CLOTH && !output_is_standard(path) &&
+           (format == CAROM_MESH_FORMAT_PLY || format == CAROM_MESH_FORMAT_PLY_BIG);
+}
+
+static carom_status make_stream(cli *cli, const carom_shape_def *def, int format, const char *path,
+                                made *made) {
+    uint64_t n = def->detail != 0 ? def->detail : 100;
+    double start = carom_time_seconds();
+    made->vertices = (n + 1) * (n + 1);
+    made->faces = (def->polygons ? 1 : 2) * n * n;
+    interrupt_hold(); /* the library removes its draft itself */
+    carom_status status = carom_shape_save(cli->context, def, (carom_mesh_format)format, path);
+    interrupt_release();
+    made->write_s = carom_time_seconds() - start;
+    return status;
+}
+
+static carom_status make_whole(cli *cli, const carom_shape_def *def, int format, const options *o,
+                               made *made) {
+    carom_mesh *mesh;
+    carom_mesh_view view;
+    double start = carom_time_seconds();
+    carom_status status = carom_shape_make(cli->context, def, &mesh);
+    double between = carom_time_seconds();
+    if (status == CAROM_OK) status = meshes_save(cli, &mesh, format, o->float32, o->output);
+    made->prepare_s = between - start;
+    made->write_s = carom_time_seconds() - between;
+    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
+    if (status == CAROM_OK) {
+        made->vertices = view.vertex_count;
+        made->faces = view.face_count;
+    }
+    carom_mesh_destroy(mesh);
+    return status;
+}
+
 static int run(cli *cli, const void *values, size_t count, char **arguments) {
     (void)count;
     const options *o = values;
@@ -152,16 +198,11 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     int format = meshes_format(o->output, o->format);
     if (!meshes_can_write(format)) return meshes_refuse(cli);
     if (o->float32 || meshes_is_plain(format)) def.scalar = CAROM_SCALAR_FLOAT32;
-    carom_mesh *mesh;
-    carom_mesh_view view;
-    double start = carom_time_seconds();
-    carom_status status = carom_shape_make(cli->context, &def, &mesh);
-    double made = carom_time_seconds();
-    if (status == CAROM_OK) status = meshes_save(cli, &mesh, format, o->float32, o->output);
-    double written = carom_time_seconds();
-    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
-    if (status == CAROM_OK) print_result(cli, o, def.shape, &view, made - start, written - made);
-    carom_mesh_destroy(mesh);
+    made made = {0};
+    carom_status status = is_stream(&def, format, o->output)
+                              ? make_stream(cli, &def, format, o->output, &made)
+                              : make_whole(cli, &def, format, o, &made);
+    if (status == CAROM_OK) print_result(cli, o, def.shape, &made);
     return status == CAROM_OK ? CLI_OK : cli_fail(cli, status);
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* carom merge: the whole list of pairs from those of all shards. */
+/* carom merge: the whole list of pairs, or the whole table, from those of all shards. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/endings.h"
 #include "cli/interrupt.h"
-#include "cli/shard.h"
+#include "cli/rows.h"
 
 typedef struct options {
     const char *output;
@@ -20,9 +20,10 @@ static const arg_option merge_options[] = {
 };
 
 static const char details[] =
-    "Joins the files that carom pairs --shard I/N wrote, in any order, to the file that carom "
-    "pairs\n"
-    "writes without --shard, byte for byte. A shard that is missing, there twice, cut short,\n"
+    "Joins the files that carom pairs, scene or robot --shard I/N wrote, in any order, to the "
+    "file\n"
+    "that they write without --shard, byte for byte. A shard that is missing, there twice, cut "
+    "short,\n"
     "changed, of another input, other options or another version is refused, and nothing is "
     "written.";
 
@@ -56,6 +57,9 @@ static carom_status merge_check(job *job) {
         if (strcmp(head->version, first->version) != 0 ||
             strcmp(head->version, carom_build_get()->version) != 0)
             return merge_refuse(job, "shard %" PRIu32 " of %" PRIu32 " is of another version", path,
+                                head->number, head->count);
+        if (strcmp(head->table, first->table) != 0)
+            return merge_refuse(job, "shard %" PRIu32 " of %" PRIu32 " is of another command", path,
                                 head->number, head->count);
         if (head->count != first->count)
             return merge_refuse(job,
@@ -129,7 +133,9 @@ static int merge_run(job *job, const options *options, char **paths, size_t coun
     if (status == CAROM_OK) status = merge_check(job);
     if (status != CAROM_OK) return cli_fail(job->cli, status);
     if (!output_open(job->cli, options->output, &out)) return CLI_INPUT;
-    status = merge_write(job, &out);
+    status = job->files[0].head.table[0] != '\0'
+                 ? rows_merge(job->cli, job->files, job->count, &out, &job->pairs)
+                 : merge_write(job, &out);
     bool written = output_close(&out, status == CAROM_OK);
     if (status != CAROM_OK) return cli_fail(job->cli, status);
     if (!written) return CLI_MACHINE;
@@ -141,8 +147,9 @@ static int merge_run(job *job, const options *options, char **paths, size_t coun
         json_text(&j, "output", options->output);
         cli_end_json(&j);
     } else {
-        fprintf(output_words(options->output), "%s: %llu pairs of %zu shards\n", options->output,
-                (unsigned long long)job->pairs, job->count);
+        fprintf(output_words(options->output), "%s: %llu %s of %zu shards\n", options->output,
+                (unsigned long long)job->pairs,
+                job->files[0].head.table[0] != '\0' ? "rows" : "pairs", job->count);
     }
     return CLI_OK;
 }
@@ -167,7 +174,7 @@ const cli_command cli_merge = {
     .order = 41,
     .name = "merge",
     .arguments = "FILE... -o FILE",
-    .summary = "join the pairs of all shards (pairs --shard)",
+    .summary = "join the results of all shards (--shard)",
     .details = details,
     .options = merge_options,
     .option_count = sizeof(merge_options) / sizeof(merge_options[0]),

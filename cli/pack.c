@@ -45,8 +45,8 @@ static const arg_option pack_options[] = {
      "octree: no empty ball is larger than 1 + E times the last (0.05)", NULL},
     {"--voxels", 0, ARG_COUNT, offsetof(options, voxels), "N",
      "greedy: voxels along the longest side (128); without --count, until all are used", NULL},
-    {"--seed", 0, ARG_COUNT, offsetof(options, seed), "N", "prototype: of the random points (0)",
-     NULL},
+    {"--seed", 0, ARG_COUNT, offsetof(options, seed), "N",
+     "prototype, protosphere: of the random points (0)", NULL},
     {"--allow-open", 0, ARG_FLAG, offsetof(options, allow_open), NULL,
      "pack a mesh with holes, by generalised winding numbers", NULL},
     {"--no-shares", 0, ARG_FLAG, offsetof(options, skip_shares), NULL,
@@ -80,7 +80,8 @@ static const char details[] =
     "Fills a closed mesh with spheres that do not overlap, largest first. Each has its radius,\n"
     "rounded down so that the ball is inside; the radius of a ball with the volume of its share\n"
     "of space; the radius of a ball that covers its share; and the nearest face. --device cuda\n"
-    "finds the same spheres, by method octree; it cannot do --error, --allow-open and --outer.\n"
+    "finds the same spheres, by any method but greedy; it cannot do --error, --allow-open and\n"
+    "--outer.\n"
     "\n"
     "With --outer, spheres cover each part, proved by cells, and reach out of it as little as\n"
     "possible: 64 per part, or as --count or --distance say.\n"

@@ -8,6 +8,7 @@
 #include "cli/interrupt.h"
 #include "cli/meshes.h"
 #include "cli/output.h"
+#include "cli/pairs_boxes.h"
 #include "cli/parts.h"
 #include "cli/pose.h"
 #include "cli/repeat.h"
@@ -19,7 +20,7 @@
 
 typedef struct options {
     const char *pose, *output, *mark, *format;
-    bool fan, no_weld, as_segments, check, crossing, points;
+    bool fan, no_weld, as_segments, check, crossing, points, boxes;
     double within; /* ARG_NO_NUMBER: faces that meet */
     int method, hash, from;
     uint64_t repeat;
@@ -60,6 +61,8 @@ static const arg_option pairs_options[] = {
      "leave out faces that only touch", NULL},
     {"--within", 0, ARG_NUMBER, offsetof(options, within), "D",
      "faces at most D apart that have no common vertex, not only those that meet", NULL},
+    {"--boxes", 0, ARG_FLAG, offsetof(options, boxes), NULL,
+     "faces whose boxes overlap, whether they meet or not", NULL},
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL, "exit with 1 when any faces meet",
      NULL},
     {"--method", 0, ARG_CHOICE, offsetof(options, method), "NAME",
@@ -227,6 +230,7 @@ static carom_status prepare(job *job, int index, const char *path, const pose_ar
 static void say_how(const job *job, char *how, size_t size) {
     snprintf(how, size, job->options->crossing ? "cross" : "meet");
     if (!isnan(job->options->within)) snprintf(how, size, "are within %.9g", job->options->within);
+    if (job->options->boxes) snprintf(how, size, "have boxes that overlap");
 }
 
 /* Writes the meshes as PLY, with the faces of pairs marked. */
@@ -362,6 +366,7 @@ static carom_status query_parts(job *job, const pose_arg *pose, char **paths) {
                                                               : CAROM_SOUP_DEGENERATE_ALONE,
                            .fan = options->fan,
                            .no_weld = options->no_weld,
+                           .boxes = options->boxes,
                            .memory = options->memory,
                            .folder = options->temp,
                            .count_only = job->shard.number != 0};
@@ -525,6 +530,23 @@ static int run_parts(job *job, const pose_arg *pose, char **paths) {
     return written ? finish_job(job, paths) : CLI_MACHINE;
 }
 
+static int run_boxes(job *job, const pose_arg *pose, size_t count, char **paths) {
+    carom_pairs pairs = {0};
+    const char *const files[2] = {paths[0], count == 2 ? paths[1] : NULL};
+    const pairs_boxes_def def = {files, count, pose, job->options->from, job->options->fan};
+    repeat_start(&job->query);
+    carom_status status = pairs_boxes(job->cli, &def, &pairs);
+    (void)repeat_goes_on(&job->query, status);
+    if (status == CAROM_OK) status = carom_context_get_work(job->cli->context, &job->work);
+    bool opened = status == CAROM_OK && output_open(job->cli, job->options->output, &job->out);
+    if (opened) (void)receive(job, pairs.data, pairs.count);
+    if (interrupt_seen()) status = CAROM_CANCELLED;
+    carom_pairs_free(&pairs);
+    bool written = output_close(&job->out, status == CAROM_OK);
+    if (status != CAROM_OK) return cli_fail(job->cli, status);
+    return !opened ? CLI_INPUT : !written ? CLI_MACHINE : finish_job(job, paths);
+}
+
 static int run_job(job *job, const pose_arg *pose, size_t count, char **paths) {
     carom_pairs pairs = {0};
     carom_status status = prepare(job, 0, paths[0], NULL, &job->a);
@@ -554,6 +576,18 @@ static const char *where_misuse(const options *options, const char *format) {
     if (options->mark != NULL && output_is_standard(options->mark) && options->output != NULL &&
         output_is_standard(options->output))
         return "-o and --mark cannot both write to the standard output";
+    return NULL;
+}
+
+/* Options that boxes do not have. */
+static const char *boxes_misuse(const options *o, const char *format) {
+    if (!o->boxes) return NULL;
+    if (o->output != NULL && !endings_is(format, "csv")) return "--boxes writes lists: -o FILE.csv";
+    if (o->mark != NULL || o->points || o->crossing || o->by_part || o->part != NULL ||
+        o->part_b != NULL || o->method != CAROM_SOUP_METHOD_AUTO || o->as_segments ||
+        !isnan(o->within) || o->repeat != 1)
+        return "--boxes goes without --mark, --points, --crossing, --by-part, --part, --method, "
+               "--as-segments, --within and --repeat";
     return NULL;
 }
 
@@ -590,6 +624,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     const char *misuse = output_misuse(cli, options->output);
     if (misuse == NULL) misuse = repeat_misuse(options->repeat);
     if (misuse == NULL) misuse = where_misuse(options, format);
+    if (misuse == NULL) misuse = boxes_misuse(options, format);
     if (misuse == NULL) misuse = output_misuse(cli, options->mark);
     if (misuse != NULL) return cli_misuse(cli, misuse);
     if (!pose_read(options->pose, &pose, message, sizeof(message))) return cli_misuse(cli, message);
@@ -607,7 +642,9 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
                .query = {.wanted = options->repeat},
                .shard = shard,
                .two = count == 2};
-    int code = in_parts(&job) ? run_parts(&job, &pose, paths) : run_job(&job, &pose, count, paths);
+    int code = in_parts(&job)   ? run_parts(&job, &pose, paths)
+               : options->boxes ? run_boxes(&job, &pose, count, paths)
+                                : run_job(&job, &pose, count, paths);
     carom_soup_destroy(job.a);
     carom_soup_destroy(job.b);
     carom_mesh_destroy(job.meshes[0]);

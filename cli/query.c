@@ -21,6 +21,7 @@ typedef struct options {
     int engine, from;
     bool patches, check;
     uint64_t repeat, spheres, budget;
+    arg_list frames;
 } options;
 
 static const options query_defaults = {.repeat = 1, .spheres = 10000};
@@ -49,6 +50,8 @@ static const arg_option query_options[] = {
      "tree, balls: spheres to pack into each mesh (10,000)", NULL},
     {"--budget", 0, ARG_COUNT, offsetof(options, budget), "US",
      "tree: stop after so many microseconds, with bounds (none)", NULL},
+    {"--frames", 0, ARG_LIST, offsetof(options, frames), "FILE",
+     "A deforms: answer again for its vertices in FILE, too; once for each frame", NULL},
     {"--patches", 0, ARG_FLAG, offsetof(options, patches), NULL,
      "list the overlap's connected pieces, too", NULL},
     {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
@@ -74,6 +77,9 @@ static const char details[] =
     "scale.\n"
     "balls takes the same time in every pose and finds no distances. --engine auto takes the one\n"
     "that the sizes of meshes and packings, --repeat and --budget call for, and says why.\n"
+    "With --frames the solid of A, or its packing, follows the vertices from frame to frame "
+    "instead\n"
+    "of being made anew; files of frames have the vertices and faces of A, in its order.\n"
     "--device cuda is for balls and for exact overlaps without distances.\n"
     "Distances of tree are those of faces where A and B are meshes, and those of spheres where "
     "one\n"
@@ -86,13 +92,30 @@ static void copy_no_gap(carom_relation relation, query_answer *answer) {
     answer->distance_upper = overlap ? 0.0 : HUGE_VAL;
 }
 
+/* What queries take, of the last frame; NULL: not made yet. */
+typedef struct query_prepared {
+    carom_solid *solids[2];
+    carom_tree *trees[2];
+    carom_balls *balls[2];
+    bool moved; /* A, since the last query */
+} query_prepared;
+
+static void query_prepared_free(query_prepared *made) {
+    for (int i = 0; i < 2; ++i) {
+        carom_solid_destroy(made->solids[i]);
+        carom_tree_destroy(made->trees[i]);
+        carom_balls_destroy(made->balls[i]);
+    }
+}
+
 /* ---- Exact queries --------------------------------------------------------------------------- */
 
 static carom_status query_exact(cli *cli, const options *options, const query_body bodies[2],
-                                const pose_arg *pose_of, query_answer *answer) {
+                                const pose_arg *pose_of, query_prepared *made,
+                                query_answer *answer) {
     carom_context *context = cli->context;
     const carom_pose *pose = &pose_of->pose;
-    carom_solid *solids[2] = {NULL, NULL};
+    carom_solid **solids = made->solids;
     bool on_cpu = cli->device != CAROM_BACKEND_CUDA;
     carom_solid_query_def def = {.distance = on_cpu};
     carom_solid_result o;
@@ -100,7 +123,10 @@ static carom_status query_exact(cli *cli, const options *options, const query_bo
     double start = carom_time_seconds();
     for (int i = 0; i < 2 && status == CAROM_OK; ++i) {
         carom_solid_def one = {.mesh = &bodies[i].view};
-        status = carom_solid_create(context, &one, &solids[i]);
+        if (solids[i] == NULL)
+            status = carom_solid_create(context, &one, &solids[i]);
+        else if (i == 0 && made->moved)
+            status = carom_solid_update(context, solids[i], one.mesh);
         if (status != CAROM_OK) answer->refused = i + 1;
     }
     answer->prepare_s = carom_time_seconds() - start;
@@ -141,8 +167,6 @@ static carom_status query_exact(cli *cli, const options *options, const query_bo
         answer->point_a = o.point_a;
         answer->point_b = o.point_b;
     }
-    carom_solid_destroy(solids[0]);
-    carom_solid_destroy(solids[1]);
     return status;
 }
 
@@ -184,9 +208,10 @@ static void copy_gap(const carom_tree_gap *gap, query_answer *answer) {
 }
 
 static carom_status query_tree(cli *cli, const options *options, const query_body bodies[2],
-                               const pose_arg *pose_of, query_answer *answer) {
+                               const pose_arg *pose_of, query_prepared *made,
+                               query_answer *answer) {
     carom_context *context = cli->context;
-    carom_tree *trees[2] = {NULL, NULL};
+    carom_tree **trees = made->trees;
     carom_tree_query_def def = {.narrow_limits = true,
                                 .time_budget = 1e-6 * (double)options->budget,
                                 .exact_distance = options->budget == 0};
@@ -201,7 +226,10 @@ static carom_status query_tree(cli *cli, const options *options, const query_bod
             status = carom_mesh_get_view(bodies[i].mesh, &view);
             one.mesh = &view;
         }
-        if (status == CAROM_OK) status = carom_tree_create(context, &one, &trees[i]);
+        if (status == CAROM_OK && trees[i] == NULL)
+            status = carom_tree_create(context, &one, &trees[i]);
+        else if (status == CAROM_OK && i == 0 && made->moved)
+            status = carom_tree_update(context, trees[i], one.packing, one.mesh);
         if (status != CAROM_OK) answer->refused = i + 1;
     }
     answer->prepare_s += carom_time_seconds() - start;
@@ -217,15 +245,27 @@ static carom_status query_tree(cli *cli, const options *options, const query_bod
         copy_gap(&found.gap, answer);
         answer->partial = found.overlap.partial || found.gap.partial;
     }
-    carom_tree_destroy(trees[0]);
-    carom_tree_destroy(trees[1]);
+    return status;
+}
+
+/* Gives the grid of A the spheres of a packing that was deformed. */
+static carom_status follow_balls(carom_context *context, const carom_packing *packing,
+                                 carom_balls *balls) {
+    carom_packing_info info;
+    carom_packing_spheres spheres = {0};
+    carom_status status = carom_packing_get_info(packing, &info);
+    if (status == CAROM_OK) status = carom_packing_list_spheres(context, packing, &spheres);
+    if (status == CAROM_OK)
+        status = carom_balls_update(context, balls, spheres.data, spheres.count, info.volume);
+    carom_packing_spheres_free(&spheres);
     return status;
 }
 
 static carom_status query_balls(cli *cli, const options *options, const query_body bodies[2],
-                                const pose_arg *pose_of, query_answer *answer) {
+                                const pose_arg *pose_of, query_prepared *made,
+                                query_answer *answer) {
     carom_context *context = cli->context;
-    carom_balls *balls[2] = {NULL, NULL};
+    carom_balls **balls = made->balls;
     carom_balls_query_def def = {0};
     carom_packing_overlap overlap;
     carom_pose pose;
@@ -234,7 +274,10 @@ static carom_status query_balls(cli *cli, const options *options, const query_bo
     double start = carom_time_seconds();
     for (int i = 0; i < 2 && status == CAROM_OK; ++i) {
         carom_balls_def one = {.packing = bodies[i].packing};
-        status = carom_balls_create(context, &one, &balls[i]);
+        if (balls[i] == NULL)
+            status = carom_balls_create(context, &one, &balls[i]);
+        else if (i == 0 && made->moved)
+            status = follow_balls(context, bodies[i].packing, balls[i]);
         if (status != CAROM_OK) answer->refused = i + 1;
     }
     answer->prepare_s += carom_time_seconds() - start;
@@ -249,62 +292,92 @@ static carom_status query_balls(cli *cli, const options *options, const query_bo
         copy_overlap(&overlap, answer);
         copy_no_gap(overlap.relation, answer);
     }
-    carom_balls_destroy(balls[0]);
-    carom_balls_destroy(balls[1]);
     return status;
 }
 
 typedef carom_status engine_fn(cli *cli, const options *options, const query_body bodies[2],
-                               const pose_arg *pose, query_answer *answer);
+                               const pose_arg *pose, query_prepared *made, query_answer *answer);
 static engine_fn *const engines[] = {query_exact, query_tree, query_balls};
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
-static void print_json(const cli *cli, const options *options, const query_answer *a) {
-    json j = cli_begin_json(cli);
-    json_text(&j, "engine", engine_choice(options->engine));
-    if (a->reason != NULL) json_text(&j, "reason", a->reason);
-    json_text(&j, "relation", a->relation);
-    json_bool(&j, "colliding", a->colliding);
-    json_number(&j, "distance", a->distance);
-    json_number(&j, "distance_lower", a->distance_lower);
-    json_number(&j, "distance_upper", a->distance_upper);
-    json_number(&j, "volume", a->volume);
-    json_number(&j, "volume_lower", a->volume_lower);
-    json_number(&j, "volume_upper", a->volume_upper);
-    json_vector(&j, "force", a->force);
-    json_vector(&j, "torque", a->torque);
-    if (a->estimated) json_bool(&j, "partial", a->partial);
-    if (!a->estimated) json_number(&j, "area", a->area);
-    json_vector(&j, "centroid", a->centroid);
+static void print_keys(json *j, const options *options, const query_answer *a) {
+    json_text(j, "relation", a->relation);
+    json_bool(j, "colliding", a->colliding);
+    json_number(j, "distance", a->distance);
+    json_number(j, "distance_lower", a->distance_lower);
+    json_number(j, "distance_upper", a->distance_upper);
+    json_number(j, "volume", a->volume);
+    json_number(j, "volume_lower", a->volume_lower);
+    json_number(j, "volume_upper", a->volume_upper);
+    json_vector(j, "force", a->force);
+    json_vector(j, "torque", a->torque);
+    if (a->estimated) json_bool(j, "partial", a->partial);
+    if (!a->estimated) json_number(j, "area", a->area);
+    json_vector(j, "centroid", a->centroid);
     if (!a->estimated) {
-        json_number(&j, "force_error", a->force_error);
-        json_number(&j, "torque_error", a->torque_error);
-        json_number(&j, "area_error", a->area_error);
-        json_number(&j, "centroid_error", a->centroid_error); /* null where there may be none */
-        json_bool(&j, "one_sided", a->one_sided);
-        json_bool(&j, "by_winding", a->by_winding);
+        json_number(j, "force_error", a->force_error);
+        json_number(j, "torque_error", a->torque_error);
+        json_number(j, "area_error", a->area_error);
+        json_number(j, "centroid_error", a->centroid_error); /* null where there may be none */
+        json_bool(j, "one_sided", a->one_sided);
+        json_bool(j, "by_winding", a->by_winding);
     }
     if (!a->colliding) {
-        json_vector(&j, "point_a", a->point_a);
-        json_vector(&j, "point_b", a->point_b);
+        json_vector(j, "point_a", a->point_a);
+        json_vector(j, "point_b", a->point_b);
     }
     if (options->patches) {
-        json_begin_array(&j, "patches");
+        json_begin_array(j, "patches");
         for (uint64_t i = 0; i < a->patches.count; ++i) {
             const carom_solid_patch *p = &a->patches.data[i];
+            json_begin_object(j, NULL);
+            json_number(j, "volume", p->volume);
+            json_vector(j, "centroid", p->centroid);
+            json_number(j, "area", p->area);
+            json_vector(j, "force", p->force);
+            json_end_object(j);
+        }
+        json_end_array(j);
+    }
+    json_number(j, "prepare_s", a->prepare_s);
+    repeat_print_json(&a->query, j);
+}
+
+/* The answer for A as it is; and for each frame. */
+static void print_json(const cli *cli, const options *options, const query_answer *answers) {
+    json j = cli_begin_json(cli);
+    json_text(&j, "engine", engine_choice(options->engine));
+    if (answers->reason != NULL) json_text(&j, "reason", answers->reason);
+    print_keys(&j, options, answers);
+    if (options->frames.count != 0) {
+        json_begin_array(&j, "frames");
+        for (size_t i = 0; i < options->frames.count; ++i) {
             json_begin_object(&j, NULL);
-            json_number(&j, "volume", p->volume);
-            json_vector(&j, "centroid", p->centroid);
-            json_number(&j, "area", p->area);
-            json_vector(&j, "force", p->force);
+            json_text(&j, "file", options->frames.values[i]);
+            print_keys(&j, options, &answers[i + 1]);
             json_end_object(&j);
         }
         json_end_array(&j);
     }
-    json_number(&j, "prepare_s", a->prepare_s);
-    repeat_print_json(&a->query, &j);
     cli_end_json(&j);
+}
+
+/* A line per frame. */
+static void print_frames(const options *options, const query_answer *answers) {
+    for (size_t i = 0; i < options->frames.count; ++i) {
+        const query_answer *a = &answers[i + 1];
+        printf("%s: %s", options->frames.values[i], a->relation);
+        if (a->colliding && a->estimated)
+            printf(", volume %.9g, between %.9g and %.9g", a->volume, a->volume_lower,
+                   a->volume_upper);
+        else if (a->colliding)
+            printf(", volume %.15g", a->volume);
+        else if (!isnan(a->distance))
+            printf(", distance %.15g", a->distance);
+        printf("; followed in %.2f ms, answered in %.1f us\n", 1e3 * a->prepare_s,
+               1e6 * repeat_median(&a->query));
+    }
 }
 
 static void print_words(const options *options, const query_answer *a, char **paths) {
@@ -450,10 +523,119 @@ static carom_status load_both(cli *cli, options *options, char **paths, const po
     if (status == CAROM_OK) status = load(cli, options, paths[1], options->part_b, &bodies[1]);
     if (status == CAROM_OK && options->engine == ENGINE_AUTO)
         status = choose_engine(cli, options, bodies, answer);
+    if (status == CAROM_OK && options->frames.count != 0 && bodies[0].mesh == NULL) {
+        (void)cli_misuse(cli, "A of --frames must be a mesh: a packing has no faces to follow");
+        answer->reported = true;
+        return CAROM_BAD_INPUT;
+    }
     for (int i = 0; i < 2 && status == CAROM_OK; ++i)
         status = options->engine == ENGINE_EXACT ? apply_pose(cli, i == 1 ? pose : NULL, &bodies[i])
                                                  : pack(cli, options, &bodies[i], answer);
     return status;
+}
+
+/* ---- Frames ---------------------------------------------------------------------------------- */
+
+/* Carries the packing of A along, to the mesh of a frame. */
+static carom_status follow_packing(cli *cli, query_body *body, const carom_mesh_view *after,
+                                   query_answer *answer) {
+    carom_mesh_view before;
+    carom_packing *deformed;
+    carom_status status = carom_mesh_get_view(body->mesh, &before);
+    carom_packing_deform_def def = {.before = &before, .after = after, .refill = true};
+    double start = carom_time_seconds();
+    if (status == CAROM_OK)
+        status = carom_packing_deform(cli->context, body->packing, &def, &deformed);
+    if (status != CAROM_OK) return status;
+    answer->prepare_s += carom_time_seconds() - start;
+    carom_packing_destroy(body->packing);
+    body->packing = deformed;
+    return CAROM_OK;
+}
+
+/* Reads a frame and makes it A. */
+static carom_status next_frame(cli *cli, const options *options, const char *path, query_body *body,
+                               query_answer *answer) {
+    carom_mesh *mesh = NULL;
+    carom_mesh_view now, next;
+    carom_status status = meshes_read(cli, path, options->from, &mesh);
+    if (status == CAROM_OK) status = parts_select(cli, path, options->part, &mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_view(body->mesh, &now);
+    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &next);
+    if (status == CAROM_OK &&
+        (next.vertex_count != now.vertex_count || next.face_count != now.face_count)) {
+        char message[512];
+        snprintf(message, sizeof(message),
+                 "%.200s has %llu vertices and %llu faces, A has %llu and %llu: a frame has the "
+                 "vertices and faces of A, in their order",
+                 path, (unsigned long long)next.vertex_count, (unsigned long long)next.face_count,
+                 (unsigned long long)now.vertex_count, (unsigned long long)now.face_count);
+        carom_mesh_destroy(mesh);
+        (void)cli_fail_with(cli, CAROM_BAD_INPUT, message);
+        answer->reported = true;
+        return CAROM_BAD_INPUT;
+    }
+    if (status == CAROM_OK && body->packing != NULL)
+        status = follow_packing(cli, body, &next, answer);
+    if (status != CAROM_OK) {
+        carom_mesh_destroy(mesh);
+        return status;
+    }
+    carom_mesh_destroy(body->mesh);
+    body->mesh = mesh;
+    return options->engine == ENGINE_EXACT ? apply_pose(cli, NULL, body) : CAROM_OK;
+}
+
+/* Answers for each frame. */
+static carom_status run_frames(cli *cli, const options *options, query_body bodies[2],
+                               const pose_arg *pose, query_prepared *made, query_answer *answers) {
+    carom_status status = CAROM_OK;
+    made->moved = true;
+    for (size_t i = 0; i < options->frames.count && status == CAROM_OK; ++i) {
+        query_answer *a = &answers[i + 1];
+        *a = (query_answer){.query = {.wanted = options->repeat}};
+        status = next_frame(cli, options, options->frames.values[i], &bodies[0], a);
+        if (status == CAROM_OK)
+            status = engines[options->engine](cli, options, bodies, pose, made, a);
+        if (status != CAROM_OK) answers->reported = a->reported;
+        if (status != CAROM_OK) answers->refused = a->refused;
+        if (a->colliding) answers->collided = true;
+    }
+    return status;
+}
+
+/* What is wrong with the options; NULL: nothing. */
+static const char *misuse_of(cli *cli, const options *options) {
+    if (repeat_misuse(options->repeat) != NULL) return repeat_misuse(options->repeat);
+    if (options->engine != ENGINE_EXACT && options->patches)
+        return "--patches needs --engine exact";
+    if (output_is_standard(options->output))
+        return "the words go to the standard output; give -o the name of a file";
+    if (output_misuse(cli, options->output) != NULL) return output_misuse(cli, options->output);
+    if (options->frames.count != 0 && cli->device == CAROM_BACKEND_CUDA &&
+        options->engine != ENGINE_EXACT)
+        return "--frames with spheres cannot run on cuda; leave --device out";
+    return options->spheres == 0 ? "--spheres must be at least 1" : NULL;
+}
+
+/* A context for meshes, which are read and packed on the CPU. */
+static carom_status open_on_cpu(cli *cli, carom_context **on_cpu) {
+    const carom_context_def def = {.threads = (uint32_t)cli->threads,
+                                   .isa = (carom_isa)cli->isa,
+                                   .progress = bar_progress,
+                                   .progress_user = &cli->bar,
+                                   .progress_interval = interrupt_is_injected() ? -1.0 : 0.0};
+    return carom_context_create(&def, on_cpu);
+}
+
+/* Reports a failure; the exit code. */
+static int report(cli *cli, char **paths, const query_answer *answer, carom_status status) {
+    char message[512];
+    if (answer->reported) return cli_code(status);
+    if (answer->refused == 0) return cli_fail(cli, status);
+    snprintf(message, sizeof(message), "%.200s: %.300s", paths[answer->refused - 1],
+             carom_context_message(cli->context));
+    return cli_fail_with(cli, status, message);
 }
 
 static int run(cli *cli, const void *values, size_t count, char **paths) {
@@ -462,77 +644,61 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     struct options *options = &chosen;
     pose_arg pose;
     query_body bodies[2] = {{0}, {0}};
-    query_answer answer = {.query = {.wanted = options->repeat}};
+    query_answer answers[1 + ARG_MOST_LIST] = {{.query = {.wanted = options->repeat}}};
+    query_prepared made = {0};
     char message[512];
     if (!pose_read(options->pose, &pose, message, sizeof(message))) return cli_misuse(cli, message);
-    if (repeat_misuse(options->repeat) != NULL)
-        return cli_misuse(cli, repeat_misuse(options->repeat));
     if (options->engine == ENGINE_AUTO && options->patches) {
         options->engine = ENGINE_EXACT;
-        answer.reason = "--patches needs it";
+        answers->reason = "--patches needs it";
     }
-    if (options->engine != ENGINE_EXACT && options->patches)
-        return cli_misuse(cli, "--patches needs --engine exact");
-    if (output_is_standard(options->output))
-        return cli_misuse(cli, "the words go to the standard output; give -o the name of a file");
-    if (output_misuse(cli, options->output) != NULL)
-        return cli_misuse(cli, output_misuse(cli, options->output));
-    if (options->spheres == 0) return cli_misuse(cli, "--spheres must be at least 1");
+    if (misuse_of(cli, options) != NULL) return cli_misuse(cli, misuse_of(cli, options));
     if (cli->device == CAROM_BACKEND_CUDA && options->engine == ENGINE_TREE)
         return cli_fail_with(cli, CAROM_UNSUPPORTED,
                              "carom query --engine tree cannot run on cuda; leave --device out to "
                              "run it on the CPU, or use --engine balls");
-    carom_context *requested = cli->context;
-    carom_status status = CAROM_OK;
-    if (cli->device == CAROM_BACKEND_CUDA) { /* meshes are packed on the CPU */
-        const carom_context_def def = {.threads = (uint32_t)cli->threads,
-                                       .isa = (carom_isa)cli->isa,
-                                       .progress = bar_progress,
-                                       .progress_user = &cli->bar,
-                                       .progress_interval = interrupt_is_injected() ? -1.0 : 0.0};
-        carom_context *on_cpu;
-        status = carom_context_create(&def, &on_cpu);
-        if (status != CAROM_OK) return cli_fail_with(cli, status, carom_context_message(NULL));
+    carom_context *requested = cli->context, *on_cpu = NULL;
+    if (cli->device == CAROM_BACKEND_CUDA) {
+        carom_status opened = open_on_cpu(cli, &on_cpu);
+        if (opened != CAROM_OK) return cli_fail_with(cli, opened, carom_context_message(NULL));
         cli->context = on_cpu;
     }
-    carom_context *loading = cli->context;
-    status = load_both(cli, options, paths, &pose, bodies, &answer);
+    carom_status status = load_both(cli, options, paths, &pose, bodies, answers);
     if (status == CAROM_OK) cli->context = requested;
-    if (status == CAROM_OK) status = engines[options->engine](cli, options, bodies, &pose, &answer);
+    if (status == CAROM_OK)
+        status = engines[options->engine](cli, options, bodies, &pose, &made, answers);
+    if (status == CAROM_OK) status = run_frames(cli, options, bodies, &pose, &made, answers);
     bar_clear(&cli->bar);
-    int code = options->check && answer.colliding ? CLI_YES : CLI_OK;
-    if (status != CAROM_OK && answer.refused != 0) {
-        snprintf(message, sizeof(message), "%.200s: %.300s", paths[answer.refused - 1],
-                 carom_context_message(cli->context));
-        code = cli_fail_with(cli, status, message);
-    } else if (status != CAROM_OK) {
-        code = cli_fail(cli, status);
-    }
+    int code = options->check && (answers->colliding || answers->collided) ? CLI_YES : CLI_OK;
+    if (status != CAROM_OK) code = report(cli, paths, answers, status);
     if (status == CAROM_OK && options->output != NULL &&
-        !show(cli, options, bodies, paths, &pose, &answer)) {
+        !show(cli, options, bodies, paths, &pose, &answers[options->frames.count])) {
         code = cli_code(CAROM_NO_MEMORY);
         status = CAROM_IO; /* which was reported */
     }
-    if (status == CAROM_OK && cli->json)
-        print_json(cli, options, &answer);
-    else if (status == CAROM_OK)
-        print_words(options, &answer, paths);
-    carom_solid_patches_free(&answer.patches);
-    repeat_free(&answer.query);
-    carom_mesh_destroy(bodies[0].mesh);
-    carom_mesh_destroy(bodies[1].mesh);
-    carom_packing_destroy(bodies[0].packing);
-    carom_packing_destroy(bodies[1].packing);
+    if (status == CAROM_OK && cli->json) print_json(cli, options, answers);
+    if (status == CAROM_OK && !cli->json) print_words(options, answers, paths);
+    if (status == CAROM_OK && !cli->json) print_frames(options, answers);
+    for (size_t i = 0; i <= options->frames.count; ++i) {
+        carom_solid_patches_free(&answers[i].patches);
+        repeat_free(&answers[i].query);
+    }
+    query_prepared_free(&made);
+    for (int i = 0; i < 2; ++i) {
+        carom_mesh_destroy(bodies[i].mesh);
+        carom_packing_destroy(bodies[i].packing);
+    }
     cli->context = requested;
-    if (loading != requested) carom_context_destroy(loading);
+    carom_context_destroy(on_cpu);
     return code;
 }
 
 const cli_command cli_query = {
     .order = 60,
     .name = "query",
-    .arguments =
-        "A B [--pose NUMBERS] [--engine NAME] [--spheres N] [--budget US] [--patches] [--check]",
+    .arguments = "A B [--pose NUMBERS] [--engine NAME] [--spheres N] [--budget US] [--frames FILE] "
+                 "[--patches] "
+                 "[--check]",
     .summary = "how two solids lie: distance, or overlap volume, force and torque",
     .details = details,
     .options = query_options,

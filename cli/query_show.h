@@ -20,6 +20,8 @@ typedef struct query_answer {
     repeat query;
     carom_solid_patches patches;
     const char *reason; /* of --engine auto; NULL: the engine was named */
+    bool reported;      /* a failure was */
+    bool collided;      /* in some frame */
     int refused;        /* when preparing failed: 1 or 2, the solid that was refused */
 } query_answer;
 

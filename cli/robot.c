@@ -13,14 +13,16 @@
 #include "cli/packages.h"
 #include "cli/robot_audit.h"
 #include "cli/robot_show.h"
+#include "cli/rows.h"
 #include "cli/scene_parts.h"
 #include "cli/text.h"
 
 typedef struct options {
-    const char *output, *format, *configs, *motions, *srdf, *covers, *save, *audit, *picture;
+    const char *output, *format, *configs, *motions, *srdf, *covers, *save, *audit, *picture,
+        *shard;
     arg_list world, packages;
-    bool visual, covers_only, clearance;
-    uint64_t sample, seed, spheres;
+    bool visual, covers_only, clearance, resume;
+    uint64_t sample, seed, spheres, fine, inner;
     double margin, tolerance;
 } options;
 
@@ -56,6 +58,10 @@ static const arg_option robot_options[] = {
      "also bounds of the distance to the nearest collision", NULL},
     {"--spheres", 0, ARG_COUNT, offsetof(options, spheres), "N", "of the covers of all links (64)",
      NULL},
+    {"--fine", 0, ARG_COUNT, offsetof(options, fine), "N",
+     "spheres of the finer covers of all links (four times --spheres)", NULL},
+    {"--inner", 0, ARG_COUNT, offsetof(options, inner), "N", "balls inside of each link (32)",
+     NULL},
     {"--export", 0, ARG_OUTPUT, offsetof(options, covers), "FILE",
      "write the covers there: lines link,x,y,z,radius in the link's frame", robot_covers},
     {"--save", 0, ARG_OUTPUT, offsetof(options, save), "FILE",
@@ -72,6 +78,10 @@ static const arg_option robot_options[] = {
      robot_formats},
     {"--format", 0, ARG_TEXT, offsetof(options, format), "NAME", "of that file (by its name)",
      NULL},
+    {"--shard", 0, ARG_TEXT, offsetof(options, shard), "I/N",
+     "one of N shares of the configurations or motions; carom merge joins them", NULL},
+    {"--resume", 0, ARG_FLAG, offsetof(options, resume), NULL,
+     "with --shard: keep FILE where it is whole and of this input", NULL},
 };
 
 static const char robot_details[] =
@@ -96,6 +106,7 @@ typedef struct job {
     cli *cli;
     const options *options;
     const char *path;
+    carom_context *device; /* of --device cuda, which only checks; NULL: the CPU does */
     carom_urdf *urdf;
     carom_robot *robot;
     carom_robot_info info;
@@ -109,6 +120,8 @@ typedef struct job {
     uint64_t verdicts[CAROM_ROBOT_VERDICT_COUNT], stages[CAROM_ROBOT_STAGE_COUNT];
     double prepare_s, seconds;
     output out;
+    shard_head shard;
+    uint64_t first; /* configuration or motion of the shard */
 } job;
 
 /* ---- The robot ------------------------------------------------------------------------------- */
@@ -137,7 +150,7 @@ static carom_status robot_prepare(job *job) {
     const options *o = job->options;
     scene_robot_def how = {
         .srdf = o->srdf, .joints = NULL, .visual = o->visual, .packages = &o->packages};
-    carom_robot_def def = {.spheres = o->spheres};
+    carom_robot_def def = {.spheres = o->spheres, .fine = o->fine, .inner = o->inner};
     carom_status status = CAROM_OK;
     if (o->audit != NULL) def.spheres = def.inner = def.fine = 1; /* only faces are needed */
     if (!is_saved(job->path)) status = scene_urdf_load(job->cli, job->path, &how, &job->urdf);
@@ -264,11 +277,15 @@ static carom_status robot_query(job *job) {
     job->results = calloc(job->count + 1, sizeof(*job->results));
     if (o->clearance) job->gaps = calloc(job->count + 1, sizeof(*job->gaps));
     if (job->results == NULL || (o->clearance && job->gaps == NULL)) return CAROM_NO_MEMORY;
+    if (job->device != NULL) context = job->device;
     status = carom_robot_check(context, job->robot, job->values, job->count, &query, job->results);
+    if (status != CAROM_OK && job->device != NULL) /* what the job's own context does not know */
+        snprintf(job->cli->message, sizeof(job->cli->message), "%s",
+                 carom_context_message(context));
     job->seconds = carom_time_seconds() - start;
     if (status == CAROM_OK && o->clearance)
-        status =
-            carom_robot_clearance(context, job->robot, job->values, job->count, &query, job->gaps);
+        status = carom_robot_clearance(job->cli->context, job->robot, job->values, job->count,
+                                       &query, job->gaps);
     for (uint64_t i = 0; i < job->count && status == CAROM_OK; ++i) {
         ++job->verdicts[job->results[i].verdict];
         ++job->stages[job->results[i].stage];
@@ -278,41 +295,87 @@ static carom_status robot_query(job *job) {
 
 /* ---- Output ---------------------------------------------------------------------------------- */
 
-static void put_body(const job *job, uint32_t body, bool is_object) {
-    putc(',', job->out.file);
+static void put_body(const job *job, uint32_t body, bool is_object, FILE *f) {
+    putc(',', f);
     if (body == CAROM_NONE) return;
     if (!is_object)
-        text_put_csv(job->out.file, carom_robot_link_name(job->robot, body));
+        text_put_csv(f, carom_robot_link_name(job->robot, body));
     else if (body >= job->first_object)
-        text_put_csv(job->out.file, job->options->world.values[body - job->first_object]);
+        text_put_csv(f, job->options->world.values[body - job->first_object]);
     else
-        fprintf(job->out.file, "object %u", body); /* of a saved world */
+        fprintf(f, "object %u", body); /* of a saved world */
+}
+
+static const char *robot_heading(const job *job) {
+    return job->moved != NULL  ? "index,verdict,a,b,free_until,contact\n"
+           : job->gaps != NULL ? "index,verdict,a,b,stage,lower,upper\n"
+                               : "index,verdict,a,b,stage\n";
+}
+
+static void robot_write_line(const job *job, uint64_t i, FILE *f) {
+    if (job->moved != NULL) {
+        const carom_robot_motion_result *m = &job->moved[i];
+        fprintf(f, "%" PRIu64 ",%s", job->first + i, carom_robot_verdict_name(m->verdict));
+        put_body(job, m->a, false, f);
+        put_body(job, m->b, m->with_object, f);
+        fprintf(f, ",%.17g,%.17g\n", m->free_until, m->contact);
+        return;
+    }
+    const carom_robot_result *r = &job->results[i];
+    fprintf(f, "%" PRIu64 ",%s", job->first + i, carom_robot_verdict_name(r->verdict));
+    put_body(job, r->a, false, f);
+    put_body(job, r->b, r->with_object, f);
+    fprintf(f, ",%s", carom_robot_stage_name(r->stage));
+    if (job->gaps != NULL)
+        fprintf(f, ",%.17g,%.17g", job->gaps[i].distance.lower, job->gaps[i].distance.upper);
+    putc('\n', f);
 }
 
 static void robot_write(job *job) {
-    FILE *f = job->out.file;
-    fputs(job->moved != NULL  ? "index,verdict,a,b,free_until,contact\n"
-          : job->gaps != NULL ? "index,verdict,a,b,stage,lower,upper\n"
-                              : "index,verdict,a,b,stage\n",
-          f);
-    for (uint64_t i = 0; i < job->count && !interrupt_seen(); ++i) {
-        if (job->moved != NULL) {
-            const carom_robot_motion_result *m = &job->moved[i];
-            fprintf(f, "%" PRIu64 ",%s", i, carom_robot_verdict_name(m->verdict));
-            put_body(job, m->a, false);
-            put_body(job, m->b, m->with_object);
-            fprintf(f, ",%.17g,%.17g\n", m->free_until, m->contact);
-            continue;
-        }
-        const carom_robot_result *r = &job->results[i];
-        fprintf(f, "%" PRIu64 ",%s", i, carom_robot_verdict_name(r->verdict));
-        put_body(job, r->a, false);
-        put_body(job, r->b, r->with_object);
-        fprintf(f, ",%s", carom_robot_stage_name(r->stage));
-        if (job->gaps != NULL)
-            fprintf(f, ",%.17g,%.17g", job->gaps[i].distance.lower, job->gaps[i].distance.upper);
-        putc('\n', f);
+    fputs(robot_heading(job), job->out.file);
+    for (uint64_t i = 0; i < job->count && !interrupt_seen(); ++i)
+        robot_write_line(job, i, job->out.file);
+}
+
+/* The rows of a shard. */
+static carom_status robot_write_rows(job *job) {
+    rows_writer rows;
+    bool good = rows_begin(&rows, &job->shard, robot_heading(job), &job->out);
+    for (uint64_t i = 0; i < job->count && good && !interrupt_seen(); ++i) {
+        robot_write_line(job, i, rows.text);
+        rows_put(&rows, job->first + i, 0, NULL);
     }
+    if (rows_end(&rows)) return CAROM_OK;
+    snprintf(job->cli->message, sizeof(job->cli->message), "a temporary file cannot be written");
+    return CAROM_IO;
+}
+
+/* The hash of all that the rows depend on, then the share of the shard. */
+static carom_status robot_take_share(job *job) {
+    const options *o = job->options;
+    carom_bytes saved = {0};
+    const double numbers[2] = {o->margin, o->tolerance};
+    const bool flags[3] = {o->covers_only, o->clearance, o->motions != NULL};
+    uint64_t each = (o->motions != NULL ? 2 : 1) * (uint64_t)job->info.dof;
+    carom_status status =
+        carom_robot_save_memory(job->cli->context, job->robot, CAROM_ROBOT_FORMAT_CAROM, &saved);
+    if (status != CAROM_OK) return status;
+    uint64_t hash = rows_hash(2, saved.data, (size_t)saved.count);
+    hash = rows_hash(hash, numbers, sizeof(numbers));
+    hash = rows_hash(hash, flags, sizeof(flags));
+    for (size_t i = 0; i < o->world.count; ++i)
+        hash = rows_hash(hash, o->world.values[i], strlen(o->world.values[i]));
+    hash = rows_hash(hash, job->values, (size_t)job->value_count * sizeof(*job->values));
+    carom_bytes_free(&saved);
+    shard_set(&job->shard, hash);
+    uint64_t all = job->count, shards = job->shard.count;
+    job->first = all * (job->shard.number - 1) / shards;
+    job->count = all * job->shard.number / shards - job->first;
+    job->value_count = job->count * each;
+    if (job->value_count != 0)
+        memmove(job->values, job->values + job->first * each,
+                (size_t)job->value_count * sizeof(*job->values));
+    return CAROM_OK;
 }
 
 static carom_status robot_show_all(const job *job, const char *format) {
@@ -419,13 +482,23 @@ static int robot_run_job(job *job) {
                                     : sample(job);
     if (code != CLI_OK) return code;
     status = robot_export(job);
+    if (status == CAROM_OK && job->shard.number != 0) status = robot_take_share(job);
     if (status != CAROM_OK) return cli_fail(job->cli, status);
+    if (job->shard.number != 0 && o->resume &&
+        rows_are_finished(job->cli, o->output, &job->shard)) {
+        fprintf(output_words(o->output), "shard %u of %u: was there\n", job->shard.number,
+                job->shard.count);
+        return CLI_OK;
+    }
     const char *format =
         o->output != NULL ? endings_format(o->output, o->format, robot_formats) : NULL;
     bool is_shown = display_has_format(format);
     if (!output_open(job->cli, is_shown ? NULL : o->output, &job->out)) return CLI_INPUT;
     status = robot_query(job);
-    if (status == CAROM_OK && job->out.file != NULL) robot_write(job);
+    if (status == CAROM_OK && job->shard.number != 0)
+        status = robot_write_rows(job);
+    else if (status == CAROM_OK && job->out.file != NULL)
+        robot_write(job);
     if (status == CAROM_OK && is_shown) status = robot_show_all(job, format);
     if (status == CAROM_OK && interrupt_seen()) status = CAROM_CANCELLED;
     bool written = output_close(&job->out, status == CAROM_OK);
@@ -437,6 +510,34 @@ static int robot_run_job(job *job) {
     else
         robot_print_words(job);
     return CLI_OK;
+}
+
+/* What a shard does not have. */
+static const char *robot_shard_misuse(const options *o, const shard_head *shard) {
+    const char *format =
+        o->output != NULL ? endings_format(o->output, o->format, robot_formats) : NULL;
+    if (shard->number == 0) return o->resume ? "--resume is for --shard" : NULL;
+    if (!endings_is(format, "csv") || output_is_standard(o->output))
+        return "--shard needs -o FILE.csv";
+    return o->audit != NULL ? "--audit has no shards" : NULL;
+}
+
+/* The same on a device: robots are prepared by the CPU, with a context of its own. */
+static int robot_run_on_device(job *job) {
+    carom_context_def def = {.threads = (uint32_t)job->cli->threads,
+                             .isa = (carom_isa)job->cli->isa,
+                             .progress = bar_progress,
+                             .progress_user = &job->cli->bar,
+                             .input_limit = job->cli->limit_input};
+    carom_context *cpu;
+    carom_status status = carom_context_create(&def, &cpu);
+    if (status != CAROM_OK) return cli_fail(job->cli, status);
+    job->device = job->cli->context;
+    job->cli->context = cpu;
+    int code = robot_run_job(job);
+    job->cli->context = job->device;
+    carom_context_destroy(cpu);
+    return code;
 }
 
 static int robot_run(cli *cli, const void *values, size_t count, char **paths) {
@@ -455,13 +556,23 @@ static int robot_run(cli *cli, const void *values, size_t count, char **paths) {
     if (misuse == NULL && o->picture != NULL && (o->audit == NULL || is_saved(paths[0])))
         misuse = "--picture is of --audit, with a URDF file";
     if (misuse == NULL && is_saved(paths[0]) &&
-        (o->srdf != NULL || o->visual || o->spheres != 0 || o->packages.count != 0))
-        misuse = "a saved robot is prepared: --srdf, --visual, --spheres and --package are of URDF";
+        (o->srdf != NULL || o->visual || o->spheres != 0 || o->fine != 0 || o->inner != 0 ||
+         o->packages.count != 0))
+        misuse = "a saved robot is prepared: --srdf, --visual, --spheres, --fine, --inner and "
+                 "--package are of URDF";
     if (misuse == NULL && o->clearance && o->motions != NULL)
         misuse = "--clearance is of configurations, not of --motions";
+    if (misuse == NULL && cli->device == CAROM_BACKEND_CUDA &&
+        (o->clearance || o->motions != NULL || o->audit != NULL))
+        misuse = "--device cuda checks configurations: --clearance, --motions and --audit are of "
+                 "the CPU";
+    shard_head shard;
+    if (misuse == NULL) misuse = shard_parse(o->shard, &shard);
+    if (misuse == NULL) misuse = robot_shard_misuse(o, &shard);
     if (misuse != NULL) return cli_misuse(cli, misuse);
-    job job = {.cli = cli, .options = o, .path = paths[0]};
-    int code = robot_run_job(&job);
+    if (shard.number != 0) snprintf(shard.table, sizeof(shard.table), "robot");
+    job job = {.cli = cli, .options = o, .path = paths[0], .shard = shard};
+    int code = cli->device == CAROM_BACKEND_CUDA ? robot_run_on_device(&job) : robot_run_job(&job);
     carom_robot_destroy(job.robot);
     carom_urdf_destroy(job.urdf);
     free(job.values);
@@ -482,6 +593,7 @@ const cli_command cli_robot = {
     .options_size = sizeof(options),
     .fewest = 1,
     .most = 1,
+    .on_cuda = true,
     .run = robot_run,
     .defaults = &robot_defaults,
     .inputs = 1,

@@ -9,12 +9,13 @@
 #include "cli/meshes.h"
 #include "cli/packages.h"
 #include "cli/platform.h"
+#include "cli/rows.h"
 #include "cli/scene_report.h"
 
 typedef struct options {
-    const char *output, *format, *srdf, *baseline, *ignore;
+    const char *output, *format, *srdf, *baseline, *ignore, *shard;
     double clearance;
-    bool check, depth, touching, no_touching, visual;
+    bool resume, check, depth, touching, no_touching, visual;
     int from;
     arg_list packages, joints;
 } options;
@@ -52,6 +53,10 @@ static const arg_option scene_options[] = {
      NULL},
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
      meshes_from_choice},
+    {"--shard", 0, ARG_TEXT, offsetof(options, shard), "I/N",
+     "one of N shares of the pairs of parts; carom merge joins them", NULL},
+    {"--resume", 0, ARG_FLAG, offsetof(options, resume), NULL,
+     "with --shard: keep FILE where it is whole and of this input", NULL},
 };
 
 static const char details[] =
@@ -183,7 +188,15 @@ static carom_status take_contacts(scene_report *report, const carom_scene_contac
     return CAROM_OK;
 }
 
-static carom_status run_query(cli *cli, const options *options, scene_report *report) {
+/* A carom_broad_accept_fn: whether a pair is the shard's. */
+static bool is_of_shard(void *user, uint32_t a, uint32_t b) {
+    const shard_head *shard = user;
+    const uint32_t pair[2] = {a, b};
+    return rows_hash(0, pair, sizeof(pair)) % shard->count == shard->number - 1;
+}
+
+static carom_status run_query(cli *cli, const options *options, shard_head *shard,
+                              scene_report *report) {
     carom_context *context = cli->context;
     const scene_parts *parts = report->parts;
     carom_scene *scene = NULL;
@@ -191,6 +204,10 @@ static carom_status run_query(cli *cli, const options *options, scene_report *re
     carom_scene_info info;
     carom_scene_def def = {
         .reach = options->clearance, .skip_depth = !report->depth, .least_depth = true};
+    if (shard->number != 0) {
+        def.accept = is_of_shard;
+        def.accept_user = shard;
+    }
     double start = carom_time_seconds();
     carom_status status = carom_scene_create(context, &def, &scene);
     for (uint64_t i = 0; i < parts->count && status == CAROM_OK; ++i)
@@ -244,6 +261,47 @@ static int write_file(cli *cli, const options *options, const scene_report *repo
     return status != CAROM_OK ? cli_fail(cli, status) : written ? CLI_OK : CLI_MACHINE;
 }
 
+/* A hash of all that the report depends on: the parts as they were read, and the files. */
+static bool hash_files(char **paths, size_t count, uint64_t *hash) {
+    static char bytes[1 << 16];
+    for (size_t i = 0; i < count; ++i) {
+        FILE *file = carom_os_stream(paths[i], "rb");
+        if (file == NULL) return false;
+        for (size_t got; (got = fread(bytes, 1, sizeof(bytes), file)) != 0;)
+            *hash = rows_hash(*hash, bytes, got);
+        bool good = ferror(file) == 0;
+        (void)fclose(file);
+        if (!good) return false;
+    }
+    return true;
+}
+
+static uint64_t hash_parts(const options *options, const scene_report *report) {
+    const scene_parts *parts = report->parts;
+    const bool flags[2] = {report->depth, options->no_touching};
+    uint64_t hash = rows_hash(1, &options->clearance, sizeof(options->clearance));
+    hash = rows_hash(hash, flags, sizeof(flags));
+    for (uint64_t i = 0; i < parts->count; ++i) {
+        const scene_part *part = &parts->data[i];
+        hash = rows_hash(hash, part->title, strlen(part->title));
+        hash = rows_hash(hash, &part->digest, sizeof(part->digest));
+        hash = rows_hash(hash, &part->spheres, sizeof(part->spheres));
+        hash = rows_hash(hash, &part->box, sizeof(part->box));
+    }
+    if (parts->ignored_count == 0) return hash;
+    return rows_hash(hash, parts->ignored, (size_t)parts->ignored_count * sizeof(*parts->ignored));
+}
+
+/* Writes the file of a shard; an exit code. */
+static int write_shard(cli *cli, const options *options, const scene_report *report,
+                       const shard_head *shard) {
+    output out = {0};
+    if (!output_open(cli, options->output, &out)) return CLI_INPUT;
+    carom_status status = scene_write_rows(cli, report, shard, &out);
+    bool written = output_close(&out, status == CAROM_OK);
+    return status != CAROM_OK ? cli_fail(cli, status) : written ? CLI_OK : CLI_MACHINE;
+}
+
 static bool is_robot(const char *path) {
     return endings_format(path, NULL, robot_endings) != NULL;
 }
@@ -283,8 +341,8 @@ static carom_status review(cli *cli, const options *options, const scene_rules *
     return status;
 }
 
-static int run_report(cli *cli, const options *options, size_t count, char **paths,
-                      scene_parts *parts, scene_report *report) {
+static int run_report(cli *cli, const options *options, shard_head *shard, size_t count,
+                      char **paths, scene_parts *parts, scene_report *report) {
     scene_rules *rules = NULL;
     carom_status status = CAROM_OK;
     double start = carom_time_seconds();
@@ -292,11 +350,25 @@ static int run_report(cli *cli, const options *options, size_t count, char **pat
     report->depth = parts->often = report->depth || scene_rules_need_depth(rules);
     if (status == CAROM_OK) status = read_parts(cli, options, count, paths, parts);
     report->prepare_s = carom_time_seconds() - start;
-    if (status == CAROM_OK) status = run_query(cli, options, report);
+    if (status == CAROM_OK && shard->number != 0) {
+        uint64_t hash = hash_parts(options, report);
+        if (!hash_files(paths, count, &hash)) status = CAROM_IO;
+        shard_set(shard, hash);
+        if (status == CAROM_OK && options->resume &&
+            rows_are_finished(cli, options->output, shard)) {
+            fprintf(output_words(options->output), "shard %u of %u: was there\n", shard->number,
+                    shard->count);
+            scene_rules_free(rules);
+            return CLI_OK;
+        }
+    }
+    if (status == CAROM_OK) status = run_query(cli, options, shard, report);
     if (status == CAROM_OK) status = review(cli, options, rules, report);
     scene_rules_free(rules);
     if (status != CAROM_OK) return cli_fail(cli, status);
-    int code = options->output != NULL ? write_file(cli, options, report) : CLI_OK;
+    int code = shard->number != 0        ? write_shard(cli, options, report, shard)
+               : options->output != NULL ? write_file(cli, options, report)
+                                         : CLI_OK;
     if (code != CLI_OK) return code;
     bar_clear(&cli->bar);
     if (cli->json) {
@@ -327,16 +399,34 @@ static bool has_depth(const options *options) {
     return options->depth || endings_is(format, "bcf") || endings_is(format, "html");
 }
 
+/* What a shard does not have. */
+static const char *shard_misuse(const options *o, const shard_head *shard, char **paths,
+                                size_t count) {
+    const char *format =
+        o->output != NULL ? endings_format(o->output, o->format, scene_formats) : NULL;
+    if (shard->number == 0) return o->resume ? "--resume is for --shard" : NULL;
+    if (!endings_is(format, "csv") || output_is_standard(o->output))
+        return "--shard needs -o FILE.csv";
+    for (size_t i = 0; i < count; ++i)
+        if (output_is_standard(paths[i])) return "--shard reads files, not the standard input";
+    return o->baseline != NULL || o->ignore != NULL ? "--shard goes without --baseline and --ignore"
+                                                    : NULL;
+}
+
 static int run(cli *cli, const void *values, size_t count, char **paths) {
     const options *options = values;
+    shard_head shard;
     char text[160];
     const char *misuse = output_misuse(cli, options->output);
     if (misuse == NULL && !(options->clearance >= 0.0 && options->clearance <= 1e300))
         misuse = "--clearance needs a distance that is not negative";
     if (misuse == NULL) misuse = packages_misuse(&options->packages, text, sizeof(text));
+    if (misuse == NULL) misuse = shard_parse(options->shard, &shard);
+    if (misuse == NULL) misuse = shard_misuse(options, &shard, paths, count);
     if (misuse == NULL && options->touching && options->no_touching)
         misuse = "--touching and --no-touching exclude each other";
     if (misuse != NULL) return cli_misuse(cli, misuse);
+    if (shard.number != 0) snprintf(shard.table, sizeof(shard.table), "scene");
     scene_parts parts = {.several = count > 1};
     scene_report report = {.parts = &parts,
                            .clearance = options->clearance,
@@ -346,7 +436,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
                            .baseline = options->baseline,
                            .ignore = options->ignore};
     make_date(report.date);
-    int code = run_report(cli, options, count, paths, &parts, &report);
+    int code = run_report(cli, options, &shard, count, paths, &parts, &report);
     scene_report_free(&report);
     scene_parts_free(&parts);
     return code;

@@ -69,7 +69,7 @@ static bool make_guid(const scene_parts *parts, const uint64_t *before, scene_cl
 
 /* ---- Neighbours ------------------------------------------------------------------------------ */
 
-static carom_bounds common_box(const scene_report *report, const scene_clash *c) {
+carom_bounds scene_common_box(const scene_report *report, const scene_clash *c) {
     const carom_bounds *a = &report->parts->data[c->a].box, *b = &report->parts->data[c->b].box;
     double half = 0.5 * report->clearance; /* of parts that are apart the boxes need not meet */
     return (carom_bounds){{fmax(a->low.x, b->low.x) - half, fmax(a->low.y, b->low.y) - half,
@@ -98,35 +98,49 @@ static int compare_ends(const void *one, const void *other) {
     return x->clash < y->clash ? -1 : x->clash > y->clash;
 }
 
-static bool group_neighbours(scene_report *report) {
-    uint64_t count = report->count;
+bool scene_group_items(const scene_group_item *items, uint64_t count, uint64_t *groups,
+                       uint64_t *group_count) {
     uint64_t *parent = malloc((size_t)(count + 1) * sizeof(*parent));
     uint64_t *number = calloc((size_t)count + 1, sizeof(*number));
     end_of_clash *ends = malloc((size_t)(2 * count + 1) * sizeof(*ends));
     bool good = parent != NULL && number != NULL && ends != NULL;
+    *group_count = 0;
     for (uint64_t i = 0; i < count && good; ++i) {
         parent[i] = i;
-        ends[2 * i] = (end_of_clash){report->clashes[i].a, i};
-        ends[2 * i + 1] = (end_of_clash){report->clashes[i].b, i};
+        ends[2 * i] = (end_of_clash){items[i].a, i};
+        ends[2 * i + 1] = (end_of_clash){items[i].b, i};
     }
     if (good) qsort(ends, (size_t)(2 * count), sizeof(*ends), compare_ends);
-    for (uint64_t i = 0; i < 2 * count && good; ++i) {
-        carom_bounds box = common_box(report, &report->clashes[ends[i].clash]);
+    for (uint64_t i = 0; i < 2 * count && good; ++i)
         for (uint64_t k = i + 1; k < 2 * count && ends[k].part == ends[i].part; ++k) {
-            carom_bounds other = common_box(report, &report->clashes[ends[k].clash]);
-            if (!meet(&box, &other)) continue;
+            if (!meet(&items[ends[i].clash].box, &items[ends[k].clash].box)) continue;
             uint64_t x = root_of(parent, ends[i].clash), y = root_of(parent, ends[k].clash);
             parent[x < y ? y : x] = x < y ? x : y;
         }
-    }
     for (uint64_t i = 0; i < count && good; ++i) {
         uint64_t root = root_of(parent, i);
-        if (number[root] == 0) number[root] = ++report->group_count;
-        report->clashes[i].group = number[root];
+        if (number[root] == 0) number[root] = ++*group_count;
+        groups[i] = number[root];
     }
     free(parent);
     free(number);
     free(ends);
+    return good;
+}
+
+static bool group_neighbours(scene_report *report) {
+    uint64_t count = report->count;
+    scene_group_item *items = calloc((size_t)count + 1, sizeof(*items));
+    uint64_t *groups = malloc((size_t)(count + 1) * sizeof(*groups));
+    bool good = items != NULL && groups != NULL;
+    for (uint64_t i = 0; i < count && good; ++i) {
+        const scene_clash *c = &report->clashes[i];
+        items[i] = (scene_group_item){c->a, c->b, scene_common_box(report, c)};
+    }
+    good = good && scene_group_items(items, count, groups, &report->group_count);
+    for (uint64_t i = 0; i < count && good; ++i) report->clashes[i].group = groups[i];
+    free(items);
+    free(groups);
     return good;
 }
 

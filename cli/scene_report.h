@@ -7,6 +7,7 @@
 #include "cli/guid.h"
 #include "cli/output.h"
 #include "cli/scene_parts.h"
+#include "cli/shard.h"
 
 /* How two parts clash. */
 typedef enum scene_relation {
@@ -104,6 +105,17 @@ void scene_put_direction(carom_vec3 direction, char text[SCENE_DIRECTION_SIZE]);
 carom_status scene_identify(scene_report *report);
 carom_status scene_group(scene_report *report);
 
+/* The box that the parts of a clash have in common, and the groups of clashes that are neighbours:
+ * of one part, with boxes that meet. Clashes are sorted; groups are numbered from 1, in their
+ * order. */
+carom_bounds scene_common_box(const scene_report *report, const scene_clash *clash);
+typedef struct scene_group_item {
+    uint64_t a, b; /* parts */
+    carom_bounds box;
+} scene_group_item;
+bool scene_group_items(const scene_group_item *items, uint64_t count, uint64_t *groups,
+                       uint64_t *group_count);
+
 /* Takes status and notes from an earlier report, a page or JSON, and lists what is solved.
  * `left_out` are clashes that --ignore left out; they are not solved. */
 carom_status scene_compare(cli *cli, const char *path, const scene_clash *left_out,
@@ -119,6 +131,8 @@ void scene_rules_free(scene_rules *rules);
 
 /* Each writes the whole report to an open file. */
 void scene_write_csv(const scene_report *report, FILE *out);
+carom_status scene_write_rows(cli *cli, const scene_report *report, const shard_head *head,
+                              output *out); /* of a shard: rows.h */
 void scene_write_words(const scene_report *report, const char *output, FILE *out);
 carom_status scene_write_bcf(cli *cli, const scene_report *report, FILE *out);
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/rows.h"
 #include "cli/scene_report.h"
 #include "cli/text.h"
 
@@ -25,35 +26,63 @@ void scene_put_direction(carom_vec3 n, char text[SCENE_DIRECTION_SIZE]) {
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
+static const char csv_heading[] =
+    "part_a,part_b,relation,triangle_pairs,volume,distance,depth,x,y,z,name_a,name_b,"
+    "direction_x,direction_y,direction_z,depth_is_least,group,guid,status,change,note\n";
+
+/* The cells of a clash before its group, and those after it. */
+static void write_left(const scene_report *report, const scene_clash *c, FILE *out) {
+    const scene_part *a = &report->parts->data[c->a], *b = &report->parts->data[c->b];
+    carom_vec3 p = scene_clash_point(report, c), n = c->contact.normal;
+    fprintf(out, "%llu,%llu,%s,%llu,", (unsigned long long)a->number, (unsigned long long)b->number,
+            scene_relation_name(c->relation), (unsigned long long)c->contact.triangle_pairs);
+    if (c->has_volume) fprintf(out, "%.17g", c->contact.volume);
+    fprintf(out, ",%.17g,", c->contact.distance);
+    if (scene_has_depth(c)) fprintf(out, "%.17g", c->contact.depth);
+    fprintf(out, ",%.17g,%.17g,%.17g,", p.x, p.y, p.z);
+    text_put_csv(out, a->title);
+    putc(',', out);
+    text_put_csv(out, b->title);
+    if (scene_has_direction(c))
+        fprintf(out, ",%.17g,%.17g,%.17g,", n.x, n.y, n.z);
+    else
+        fputs(",,,,", out);
+    if (scene_has_depth(c)) fputs(scene_depth_is_least(c) ? "true" : "false", out);
+    putc(',', out);
+}
+
+static void write_right(const scene_clash *c, FILE *out) {
+    const char *change = scene_change_name(c->change);
+    fprintf(out, ",%s,%s,%s,", c->guid, scene_status_name(c->status), change != NULL ? change : "");
+    if (c->note != NULL) text_put_csv(out, c->note);
+    putc('\n', out);
+}
+
 void scene_write_csv(const scene_report *report, FILE *out) {
-    fputs("part_a,part_b,relation,triangle_pairs,volume,distance,depth,x,y,z,name_a,name_b,"
-          "direction_x,direction_y,direction_z,depth_is_least,group,guid,status,change,note\n",
-          out);
+    fputs(csv_heading, out);
     for (uint64_t i = 0; i < report->count; ++i) {
         const scene_clash *c = &report->clashes[i];
-        const scene_part *a = &report->parts->data[c->a], *b = &report->parts->data[c->b];
-        carom_vec3 p = scene_clash_point(report, c), n = c->contact.normal;
-        fprintf(out, "%llu,%llu,%s,%llu,", (unsigned long long)a->number,
-                (unsigned long long)b->number, scene_relation_name(c->relation),
-                (unsigned long long)c->contact.triangle_pairs);
-        if (c->has_volume) fprintf(out, "%.17g", c->contact.volume);
-        fprintf(out, ",%.17g,", c->contact.distance);
-        if (scene_has_depth(c)) fprintf(out, "%.17g", c->contact.depth);
-        fprintf(out, ",%.17g,%.17g,%.17g,", p.x, p.y, p.z);
-        text_put_csv(out, a->title);
-        putc(',', out);
-        text_put_csv(out, b->title);
-        if (scene_has_direction(c))
-            fprintf(out, ",%.17g,%.17g,%.17g,", n.x, n.y, n.z);
-        else
-            fputs(",,,,", out);
-        if (scene_has_depth(c)) fputs(scene_depth_is_least(c) ? "true" : "false", out);
-        const char *change = scene_change_name(c->change);
-        fprintf(out, ",%llu,%s,%s,%s,", (unsigned long long)c->group, c->guid,
-                scene_status_name(c->status), change != NULL ? change : "");
-        if (c->note != NULL) text_put_csv(out, c->note);
-        putc('\n', out);
+        write_left(report, c, out);
+        fprintf(out, "%llu", (unsigned long long)c->group);
+        write_right(c, out);
     }
+}
+
+carom_status scene_write_rows(cli *cli, const scene_report *report, const shard_head *head,
+                              output *out) {
+    rows_writer rows;
+    bool good = rows_begin(&rows, head, csv_heading, out);
+    for (uint64_t i = 0; i < report->count && good; ++i) {
+        const scene_clash *c = &report->clashes[i];
+        carom_bounds box = scene_common_box(report, c);
+        write_left(report, c, rows.text);
+        rows_group(&rows);
+        write_right(c, rows.text);
+        rows_put(&rows, c->a, c->b, &box);
+    }
+    if (rows_end(&rows)) return CAROM_OK;
+    snprintf(cli->message, sizeof(cli->message), "a temporary file cannot be written");
+    return CAROM_IO;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

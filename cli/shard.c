@@ -102,7 +102,15 @@ carom_status shard_open(cli *cli, const char *path, shard_file *file) {
                  strerror(errno));
         return CAROM_IO;
     }
-    if (fgets(line, sizeof(line), file->file) == NULL ||
+    bool read = fgets(line, sizeof(line), file->file) != NULL;
+    if (read && strncmp(line, "# carom rows ", 13) == 0 &&
+        sscanf(line,
+               "# carom rows %" SCNu32 " of %" SCNu32
+               " of %15[a-z], version %31[^,], input %" SCNx64,
+               &head->number, &head->count, head->table, head->version, &head->input) == 5 &&
+        head->number != 0 && head->number <= head->count && head->count <= SHARD_MOST)
+        return CAROM_OK;
+    if (!read ||
         sscanf(line, "# carom shard %" SCNu32 " of %" SCNu32 ", version %31[^,], input %" SCNx64,
                &head->number, &head->count, head->version, &head->input) != 4 ||
         head->number == 0 || head->number > head->count || head->count > SHARD_MOST)

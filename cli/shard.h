@@ -19,7 +19,10 @@ typedef struct shard_head {
     uint32_t number, count; /* from 1; 0: no shard */
     char version[32];
     uint64_t input; /* hash (carom_parts_report) */
+    char table[16]; /* "scene" or "robot": rows of a table (rows.h); empty: pairs */
 } shard_head;
+
+#define SHARD_HEADING 1024 /* bytes of the longest heading of a table */
 
 /* Reads "2/3". Returns NULL, or what is wrong. NULL text: no shard. */
 const char *shard_parse(const char *text, shard_head *head);
@@ -42,8 +45,8 @@ typedef struct shard_file {
     uint64_t pairs, check;
 } shard_file;
 
-/* Reads the first line and the first pair, and the next one. CAROM_IO or CAROM_BAD_FILE with a
- * message on the tool. */
+/* Reads the first line and, of pairs, the first pair; and the next one. CAROM_IO or CAROM_BAD_FILE
+ * with a message on the tool. */
 carom_status shard_open(cli *cli, const char *path, shard_file *file);
 carom_status shard_next(cli *cli, shard_file *file);
 void shard_close(shard_file *file);

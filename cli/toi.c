@@ -66,7 +66,8 @@ static const char details[] =
     "first time they meet is between the last two. -o x.html, x.glb or x.png shows the motion,\n"
     "stopped at the first contact. With --step, the largest part of the way that keeps them apart\n"
     "is found instead. With --near, all vertices and faces and all edges of one mesh that are\n"
-    "within LENGTH; lower and upper are then limits of their distance.";
+    "within LENGTH; lower and upper are then limits of their distance. These three run with\n"
+    "--device cuda as well, with the same output.";
 
 typedef struct answer {
     bool hit;
@@ -647,4 +648,5 @@ const cli_command cli_toi = {
     .run = run,
     .defaults = &toi_defaults,
     .inputs = 2,
+    .on_cuda = true, /* what deforms or is near; rigid motions refuse it */
 };

@@ -237,6 +237,12 @@ if(NOT CAROM_SANITIZE)
     set_tests_properties(js.node PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
 endif()
 
+# carom-mpi on several ranks, where `make test-mpi` has built it.
+if(NOT CAROM_SANITIZE)
+    add_test(NAME mpi COMMAND bash ${PROJECT_SOURCE_DIR}/scripts/test_mpi.sh ${PROJECT_BINARY_DIR})
+    set_tests_properties(mpi PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
+endif()
+
 # The viewer's pages in a real browser. Nothing of it is compiled, so one build is enough.
 if(NOT CAROM_SANITIZE)
     add_test(NAME viewer.page COMMAND bash -c

@@ -81,3 +81,6 @@ endif()
 add_custom_target(carom_completions ALL DEPENDS ${completions})
 
 include(cmake/peers.cmake)
+if(NOT CMAKE_CROSSCOMPILING AND NOT CAROM_SANITIZE)
+    include(cmake/mpi.cmake)
+endif()

@@ -76,6 +76,27 @@ static void fuzz_cover(carom_context *context, const carom_mesh_view *mesh, uint
 
 #define MOST_BOXES 3
 
+/* Moves the corners, and lets the packing follow. */
+static void fuzz_deform(carom_context *context, const carom_packing *packing,
+                        const carom_mesh_view *mesh, const uint8_t *bytes, size_t size) {
+    double positions[3 * 8 * MOST_BOXES];
+    uint8_t head[1], moved[3 * 8 * MOST_BOXES] = {0};
+    fuzz_take(&bytes, &size, head, sizeof(head));
+    fuzz_take(&bytes, &size, moved, sizeof(moved));
+    for (uint64_t i = 0; i < 3 * mesh->vertex_count; ++i)
+        positions[i] = ((const double *)mesh->positions)[i] + (moved[i] % 16 - 4) / 4.0;
+    carom_mesh_view after = *mesh;
+    after.positions = positions;
+    carom_packing_deform_def def = {.before = mesh,
+                                    .after = &after,
+                                    .refill = (head[0] & 1) != 0,
+                                    .fine_shares = (head[0] & 2) != 0,
+                                    .keep_cells = true};
+    carom_packing *made;
+    if (carom_packing_deform(context, packing, &def, &made) == CAROM_OK) check(context, made);
+    carom_packing_destroy(made);
+}
+
 static void fuzz_boxes(carom_context *context, const uint8_t *bytes, size_t size) {
     static const int corners[12][3] = {{0, 2, 3}, {0, 3, 1}, {4, 5, 7}, {4, 7, 6},
                                        {0, 1, 5}, {0, 5, 4}, {2, 6, 7}, {2, 7, 3},
@@ -110,7 +131,10 @@ static void fuzz_boxes(carom_context *context, const uint8_t *bytes, size_t size
         return;
     }
     carom_packing *packing;
-    if (carom_packing_create(context, &def, &packing) == CAROM_OK) check(context, packing);
+    if (carom_packing_create(context, &def, &packing) == CAROM_OK) {
+        check(context, packing);
+        if (size != 0) fuzz_deform(context, packing, &view, bytes, size);
+    }
     carom_packing_destroy(packing);
 }
 

@@ -914,6 +914,22 @@ export interface PackingDef {
     /** for carom_packing_list_cells: 40 bytes for each of some hundred per sphere */
     keepCells?: boolean;
 }
+/** How a packing follows a mesh that deforms; never NULL: the meshes have no default. */
+export interface PackingDeformDef {
+    /**
+     * spheres move on to where they are largest, may grow, and new ones fill gaps until there are as many as
+     * before. Else they stay where they were carried to, and only shrink
+     */
+    refill?: boolean;
+    /** as for create */
+    allowOpen?: boolean;
+    /** the same */
+    skipShares?: boolean;
+    /** the same */
+    keepCells?: boolean;
+    /** shares of as many cells as those of create: voids are a fifth smaller, for most of the time of create */
+    fineShares?: boolean;
+}
 /** What a packing is like. */
 export interface PackingInfo {
     spheres: number;
@@ -2194,6 +2210,22 @@ export class Packing extends Handle {
     constructor(mesh: MeshLike, faces: Numbers, options?: PackingDef);
     /** Reads a packing from memory. `name` stands for the file in messages, and may be NULL. */
     static fromBytes(bytes: BufferSource, options?: { format?: PackingFormat; name?: string | null }): Packing;
+    /**
+     * Makes the packing of a mesh that deforms out of that before, in a fraction of the time of
+     * carom_packing_create. On failure *deformed is NULL. `packing` does not change. - Each sphere is
+     * carried by the deformation of the surface: by the affine map that fits it best, weighted by the
+     * inverse fourth power of the distance (moving least squares). So affine deformations carry centres
+     * exactly, up to rounding. - All that is said of a packing holds for the new one and the mesh after:
+     * spheres are inside and disjoint, measured anew; shares and covers are computed anew. It is sorted by
+     * radius: spheres have other indices. empty_radius is infinite: no search certifies it. - Spheres for
+     * which there is no space are left out, as are those that shrink to less than half of the smallest one.
+     * `complete` says whether there are as many as before. - The mesh after as for create; `before` must
+     * pass carom_mesh_check and have a face. Whether it is the mesh that was packed is not checked: spheres
+     * are carried, wherever they are. - CAROM_BAD_INPUT: another number of vertices; meshes as for create. -
+     * The same bytes for any number of threads and any instruction set. A context of backend cuda computes
+     * on the CPU. Cost: O(n) in the faces, and some 60 us of processor time per sphere, on all threads.
+     */
+    deform(before: MeshLike, positions: MeshLike, options?: PackingDeformDef): Packing;
     /** Gets what the packing is like. */
     readonly info: PackingInfo;
     /** x, y, z and radius of each. */
@@ -2232,6 +2264,13 @@ export class Tree extends Handle {
     constructor(packing: Packing, mesh?: MeshLike | null, options?: TreeDef);
     /** Reads a tree from a copy of bytes in memory. `name` stands for the file in messages, and may be NULL. */
     static fromBytes(bytes: BufferSource, options?: { name?: string | null }): Tree;
+    /**
+     * Replaces the spheres of a tree by those of another packing, such as one that was deformed
+     * (carom_packing_deform), and its mesh. The tree is then as one created anew, with the method, the arity
+     * and the seed of before; a seed of 0 where it was loaded. Needs exclusive use. `mesh` may be NULL, as
+     * in the def. - Statuses and cost are those of carom_tree_create. On failure the tree is as it was.
+     */
+    update(packing: Packing, mesh?: MeshLike | null): void;
     /** Gets what the tree consists of. */
     readonly info: TreeInfo;
     /** The same into memory. */
@@ -2466,6 +2505,17 @@ export class Gas extends Handle {
      * progress. O(n).
      */
     overlap(): number;
+    /**
+     * Counts the pairs of spheres by the present distance of their centres, for the radial distribution
+     * function. weights[k] receives the pairs from k to k + 1 steps apart, for each k below `count`, which
+     * is from 1 to a million. - Along periodic axes the nearest images count. - Between walls a pair has the
+     * weight 1 / (1 - |d| / L) for each axis that is not periodic, with d its separation along the axis and
+     * L the edge less the diameter of the smallest sphere (the translation correction of Ohser and Stoyan).
+     * Otherwise weights are whole numbers. - CAROM_BAD_INPUT where the last step ends beyond half an edge,
+     * or beyond L / 2. Runs on all threads; the weights do not depend on them. Reports progress. Cost: the
+     * pairs within the range, and about half as many beyond it.
+     */
+    countDistances(step: number, count: number): Float64Array;
     /** Gets what the choices of the def came to. */
     readonly info: GasInfo;
 }

@@ -181,6 +181,7 @@ export class Packing extends Handle { //= carom_packing
     constructor(mesh: MeshLike, options?: PackingDef);
     constructor(mesh: MeshLike, faces: Numbers, options?: PackingDef);
     static fromBytes(bytes: BufferSource, options?: { format?: PackingFormat; name?: string | null }): Packing; //= carom_packing_load_memory
+    deform(before: MeshLike, positions: MeshLike, options?: PackingDeformDef): Packing; //= carom_packing_deform
     readonly info: PackingInfo; //= carom_packing_get_info
     /** x, y, z and radius of each. */
     readonly spheres: Float64Array;
@@ -200,6 +201,7 @@ type TreeOptions = Two & TreeQueryDef & { hint?: TreeHint };
 export class Tree extends Handle { //= carom_tree
     constructor(packing: Packing, mesh?: MeshLike | null, options?: TreeDef);
     static fromBytes(bytes: BufferSource, options?: { name?: string | null }): Tree; //= carom_tree_load_memory
+    update(packing: Packing, mesh?: MeshLike | null): void; //= carom_tree_update
     readonly info: TreeInfo; //= carom_tree_get_info
     toBytes(): Uint8Array; //= carom_tree_save_memory
     overlap(other: Tree, pose?: Pose, options?: TreeOptions): PackingOverlap; //= carom_tree_overlap
@@ -270,6 +272,7 @@ export class Gas extends Handle { //= carom_gas
     measure(): GasMeasures; //= carom_gas_measure
     resetMeasures(): void; //= carom_gas_reset_measures
     overlap(): number; //= carom_gas_overlap
+    countDistances(step: number, count: number): Float64Array; //= carom_gas_count_distances
     readonly info: GasInfo; //= carom_gas_get_info
 }
 

@@ -284,6 +284,11 @@ export class Gas extends Handle {
         return invoke("gasOverlap", [this]);
     }
 
+    // Float64Array: the pairs of spheres from k to k + 1 steps apart, for each k below count.
+    countDistances(step, count) {
+        return invoke("gasCountDistances", [this, step], { count });
+    }
+
     get info() {
         return invoke("gasGetInfo", [this]);
     }

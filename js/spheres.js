@@ -15,6 +15,12 @@ export class Packing extends Handle {
         return new Packing(new Made(invoke("packingLoadMemory", [bytes, format, name])));
     }
 
+    // The packing of a mesh that deforms: `before` was packed, and its vertices are now at `positions`.
+    deform(before, positions, options = {}) {
+        return new Packing(new Made(framed("packingDeform", (frame) => [this,
+            { ...options, before: putMesh(frame, before).address, after: putMesh(frame, positions, undefined, false).address }])));
+    }
+
     get info() {
         return invoke("packingGetInfo", [this]);
     }
@@ -74,6 +80,12 @@ export class Tree extends Handle {
 
     static fromBytes(bytes, { name = null } = {}) {
         return new Tree(new Made(invoke("treeLoadMemory", [bytes, "guess", name])));
+    }
+
+    // Takes another packing, and its mesh: as a new tree.
+    update(packing, mesh) {
+        framed("treeUpdate", (frame) => [this.mayChange(), same({ constructor: Packing }, packing),
+            mesh === undefined || mesh === null ? null : putMesh(frame, mesh)]);
     }
 
     get info() {

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 # The include rule: a file in src/ may include its own folder and those to its left in
 #   base, geom, mesh, {bvh, grid}, {soup, spheres}, engines, scene, robot
-# Every folder of src/ that is not named here is an engine. No engine includes another; scene includes all but robot,
-# and robot includes all.
+# Every folder of src/ that is not named here is an engine. No engine includes another, but parts includes kfree; scene
+# includes all but robot, and robot includes all.
 # A soup is triangles prepared for searches, on which solid, kfree, impacts and repair are built. All folders but its
-# own see only what it shows: soup_view.h, soup_posed_pair.h and soup_near.h, which include nothing else of soup.
+# own see only what it shows: soup_view.h, soup_posed_pair.h and soup_near.h, which include nothing else of soup; and
+# kernels soup_view_cuda.h.
 # cli, examples, bench and scenes see include/carom, scenes and each other's headers as listed; cli/platform.h extends
 # src/base/platform.h, and cli/pack_formats.c rewrites the text of a robot with the library's reader of XML.
 set -euo pipefail
@@ -25,6 +26,7 @@ scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE "^ *# *include *(
         allowed["robot"] = modules
         allowed["scene"] = modules
         sub(/ ?robot/, "", allowed["scene"])
+        allowed["parts"] = shared " kfree parts" # counts of faces add up over parts: kfree_part.h
         split(modules, names, " ")
         for (i in names)
             if (!(names[i] in allowed)) allowed[names[i]] = shared " " names[i]
@@ -35,6 +37,7 @@ scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE "^ *# *include *(
         outside["examples"] = ""
         outside["bench"] = "bench cli scenes"
         outside["scenes"] = "scenes"
+        outside["mpi"] = "mpi base parts" # a search in parts whose shards are ranks
         # Scenes compute with base/math.h, so that a seed is the same start with every C library.
         inside["cli/platform.h"] = "base"
         inside["cli/pack_formats.c"] = "robot" # robot_xml.h: it rewrites the text of a robot
@@ -61,7 +64,7 @@ scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE "^ *# *include *(
         if (from[1] == "src") {
             may = allowed[from[2]]
             if (folder == "soup" && (from[2] != "soup" || file ~ /\/soup_(view|posed_pair|near)\.h$/) &&
-                target !~ /\/soup_(view|posed_pair|near)\.h$/) {
+                target !~ /\/soup_(view|view_cuda|posed_pair|near)\.h$/) {
                 print file ":" line ": may include soup_view.h, soup_posed_pair.h and soup_near.h only, not \"" target "\""
                 bad = 1
             }

@@ -3,7 +3,7 @@
 # Every command that docs/papers.md names runs in its quick form, every figure of `carom bench papers` is named
 # there, and every function, constant and field in its code spans is in the sources. (check_docs.sh follows
 # its links.) check_papers.py compares counts, axes and names with what was measured, and the list of the papers'
-# elements with the sources.
+# elements with the sources. papers_measured.py compares the page of all that was measured with the figures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "$1") page=$PWD/docs/papers.md bad=0
@@ -46,6 +46,7 @@ if [ ! -e "$figures/index.html" ]; then
         { cat "$out/said"; say "carom bench papers --quick fails"; }
 fi
 scripts/check_papers.py "$build/carom-bench" "$figures" "$page" || bad=1
+scripts/papers_measured.py --check "$build/carom-bench" "$figures" docs/papers-measured.md || bad=1
 
 names=0
 while read -r name; do

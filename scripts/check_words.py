@@ -24,6 +24,7 @@ ALLOWED = {  # names, with the reason
     "asked": "a field of carom_scene_info and a key of JSON: public",
     "first_sentence": "of a comment: a sentence",
     "__host__": "CUDA's own",
+    "MPI_IN_PLACE": "MPI's own",
     "select_meeting": "an operator of Blender, public: selects the faces that meet",
     "CAROM_OT_select_meeting": "the same, as Blender wants classes to be called",
 }
@@ -53,7 +54,7 @@ def check(path, text, bare):
             if name in ALLOWED or (len(divided) == 1) != bare:
                 continue
             for part in divided:
-                if part not in NOW or (part.startswith("host") and re.search("cuda|device", path)):
+                if part not in NOW or (part.startswith("host") and re.search("cuda|device|_abi", path)):
                     continue
                 found.append(f'{path}:{number}: {name}: write "{NOW[part]}"')
     return found

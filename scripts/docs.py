@@ -27,7 +27,7 @@ CONTENTS = [
     ("Engines", ["docs/soup.md", "docs/solid.md", "docs/convex.md", "docs/broad.md", "docs/scene.md", "docs/pack.md",
                  "docs/tree.md", "docs/balls.md", "docs/gas.md"]),
     ("Methods", ["docs/exact.md", "docs/grid.md", "docs/toi.md", "docs/meshes.md", "docs/formats.md", "docs/cuda.md"]),
-    ("Results", ["docs/papers.md", "docs/figures.md", "bench/results/README.md"]),
+    ("Results", ["docs/papers.md", "docs/papers-measured.md", "docs/figures.md", "bench/results/README.md"]),
     ("API", ["docs/api.md", "docs/from-0.1.md", "docs/api-json.md"]),
 ]
 EXCERPT = 5  # lines before and after a call that an example shows

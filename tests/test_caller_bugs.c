@@ -563,10 +563,16 @@ static void meshes(void **state) {
     FINE(carom_shape_make, def, context, NULL, &made);
     carom_mesh_destroy(made);
     BUG(carom_shape_make, mesh, context, NULL, NULL);
+    BUG(carom_shape_save, context, BAD_CONTEXT, NULL, CAROM_MESH_FORMAT_OBJ, path);
+    FINE(carom_shape_save, def, context, NULL, CAROM_MESH_FORMAT_OBJ, path);
+    BUG(carom_shape_save, format, context, NULL, CAROM_MESH_FORMAT_COUNT, path);
+    BUG(carom_shape_save, path, context, NULL, CAROM_MESH_FORMAT_OBJ, NULL);
     carom_shape_def shape = {.shape = CAROM_SHAPE_COUNT};
+    BUG_IN(carom_shape_def, shape, carom_shape_save, context, &shape, CAROM_MESH_FORMAT_OBJ, path);
     BUG_IN(carom_shape_def, shape, carom_shape_make, context, &shape, &made);
     shape = (carom_shape_def){.scalar = CAROM_SCALAR_COUNT};
     BUG_IN(carom_shape_def, scalar, carom_shape_make, context, &shape, &made);
+    BUG_IN(carom_shape_def, scalar, carom_shape_save, context, &shape, CAROM_MESH_FORMAT_OBJ, path);
 }
 
 /* ---- repair ---------------------------------------------------------------------------------- */
@@ -859,7 +865,16 @@ static void parts(void **state) {
     BUG(carom_parts_pairs, receive, context, &def, NULL, NULL, &report);
     FINE(carom_parts_pairs, user, context, &def, receive, NULL, &report);
     FINE(carom_parts_pairs, report, context, &def, receive, NULL, NULL);
+    carom_kfree kfree;
+    BUG(carom_parts_kfree, context, BAD_CONTEXT, &def, NULL, NULL, &kfree, &report);
+    BUG(carom_parts_kfree, def, context, NULL, NULL, NULL, &kfree, &report);
+    BUG(carom_parts_kfree, kfree, context, &def, NULL, NULL, NULL, &report);
+    FINE(carom_parts_kfree, receive, context, &def, NULL, NULL, &kfree, &report);
+    FINE(carom_parts_kfree, user, context, &def, NULL, NULL, &kfree, &report);
+    FINE(carom_parts_kfree, report, context, &def, NULL, NULL, &kfree, NULL);
     def.degenerate = CAROM_SOUP_DEGENERATE_COUNT;
+    BUG_IN(carom_parts_def, degenerate, carom_parts_kfree, context, &def, NULL, NULL, &kfree,
+           &report);
     BUG_IN(carom_parts_def, degenerate, carom_parts_pairs, context, &def, receive, NULL, &report);
     assert_true(state_of_all() == before);
 }
@@ -1132,6 +1147,9 @@ static void gas_queries(void **state) {
     BUG(carom_gas_overlap, context, BAD_CONTEXT, gas, &overlap);
     BUG(carom_gas_overlap, gas, context, NULL, &overlap);
     BUG(carom_gas_overlap, overlap, context, gas, NULL);
+    BUG(carom_gas_count_distances, context, BAD_CONTEXT, gas, 1.0, &overlap, 1);
+    BUG(carom_gas_count_distances, gas, context, NULL, 1.0, &overlap, 1);
+    BUG(carom_gas_count_distances, weights, context, gas, 1.0, NULL, 1);
     BUG(carom_gas_get_info, gas, NULL, &info);
     BUG(carom_gas_get_info, info, gas, NULL);
     assert_true(state_of_all() == before);

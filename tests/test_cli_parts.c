@@ -39,8 +39,99 @@ static void the_bytes_are_those_of_memory(void **state) {
     compare("knot.stl cloth.ply --pose 0.2,0.1,0,1,0,0.1,0", one, COUNT_OF(one));
     compare("quads.obj --within 0.01 --no-weld", one, COUNT_OF(one));
     compare("quads.obj --fan --as-segments", one, COUNT_OF(one));
+    compare("quads.obj --boxes", one, COUNT_OF(one));
+    compare("knot.stl quads.obj --boxes --fan --pose 0.2,0.1,0,1,0,0.1,0", one, COUNT_OF(one));
     /* an empty list, too */
     compare("knot.stl", one, COUNT_OF(one));
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+/* Runs a command whole and in shards, joins these, and compares. */
+static void compare_tables(const char *command) {
+    static const int shards[] = {1, 3, 7};
+    char line[1024];
+    snprintf(line, sizeof(line), "%s -o table.csv", command);
+    assert_int_equal(carom(line), 0);
+    for (size_t i = 0; i < COUNT_OF(shards); ++i) {
+        snprintf(line, sizeof(line),
+                 "for i in $(seq %d); do \"$carom\" %s --shard $i/%d -o row-$i.csv || exit; done; "
+                 "\"$carom\" merge row-*.csv -o joined.csv && cmp table.csv joined.csv",
+                 shards[i], command, shards[i]);
+        assert_int_equal(shell(line), 0);
+        if (shards[i] != 7) assert_int_equal(shell("rm row-*.csv"), 0);
+    }
+    /* of the seven, one is missing, cut short, changed, or was there */
+    assert_int_equal(shell("\"$carom\" merge row-[1-5].csv row-7.csv -o bad.csv 2>&1"), 3);
+    assert_said("shard 6 of 7 is missing");
+    assert_int_equal(shell("cp row-6.csv kept.csv && head -n -1 kept.csv >row-6.csv && "
+                           "\"$carom\" merge row-*.csv -o bad.csv 2>&1"),
+                     3);
+    assert_said("row-6.csv: is cut short: its last line is missing");
+    assert_int_equal(shell("sed '3s/e/X/' kept.csv >row-6.csv; \"$carom\" merge row-*.csv -o "
+                           "bad.csv 2>&1"),
+                     3);
+    assert_int_equal(shell("test -e bad.csv"), 1);
+    snprintf(line, sizeof(line), "%s --shard 6/7 --resume -o kept.csv", command);
+    assert_int_equal(carom(line), 0);
+    assert_said("shard 6 of 7: was there");
+    assert_int_equal(shell("cp row-1.csv one.csv"), 0);
+}
+
+static void tables_are_joined_from_shards(void **state) {
+    (void)state;
+    assert_int_equal(shell("for i in 0 1 2 3 4 5 6 7; do \"$carom\" make sphere --detail 2 --size "
+                           "1.$i -o ball$i.ply || exit; done"),
+                     0);
+    compare_tables("scene ball0.ply ball1.ply ball2.ply ball3.ply ball4.ply ball5.ply ball6.ply "
+                   "ball7.ply --clearance 0.05");
+    /* one byte of one file, and other options */
+    assert_int_equal(shell("printf '\\001' | dd of=ball3.ply bs=1 seek=200 conv=notrunc 2>&1"), 0);
+    assert_int_equal(carom("scene ball0.ply ball1.ply ball2.ply ball3.ply ball4.ply ball5.ply "
+                           "ball6.ply ball7.ply --clearance 0.05 --shard 2/7 -o row-2.csv"),
+                     0);
+    assert_int_equal(shell("mv kept.csv row-6.csv; \"$carom\" merge row-*.csv -o bad.csv 2>&1"), 3);
+    assert_said("shard 2 of 7 is of another input");
+    assert_int_equal(shell("rm row-*.csv"), 0);
+    write_file(
+        "arm.urdf",
+        "<robot name='arm'><link name='a'><collision><geometry><box size='1 1 1'/></geometry>"
+        "</collision></link><link name='b'/><link name='c'><collision><geometry>"
+        "<box size='1 1 1'/></geometry></collision></link>"
+        "<joint name='j' type='prismatic'><parent link='a'/><child link='b'/><axis xyz='1 0 0'/>"
+        "<limit lower='0' upper='3' effort='1' velocity='1'/></joint>"
+        "<joint name='k' type='prismatic'><parent link='b'/><child link='c'/><axis xyz='0 1 0'/>"
+        "<limit lower='0' upper='3' effort='1' velocity='1'/></joint></robot>");
+    compare_tables("robot arm.urdf --sample 40");
+    assert_int_equal(
+        shell("cp one.csv row-1.csv; mv kept.csv row-6.csv; \"$carom\" merge row-*.csv "
+              "-o bad.csv && rm bad.csv"),
+        0);
+    assert_int_equal(carom("scene ball0.ply --shard 1/2"), 2);
+    assert_int_equal(carom("scene ball0.ply ball1.ply --resume"), 2);
+    assert_int_equal(carom("robot arm.urdf --sample 4 --shard 3/2 -o x.csv"), 2);
+}
+
+static void counts_are_those_of_memory(void **state) {
+    (void)state;
+    static const char *const whats[] = {"cloth.ply", "quads.obj --fan", "quads.obj --no-weld"};
+    assert_int_equal(carom(CLOTH), 0);
+    assert_int_equal(carom("make cloth --detail 12 --polygons -o quads.obj"), 0);
+    for (size_t i = 0; i < COUNT_OF(whats); ++i) {
+        char line[512];
+        snprintf(
+            line, sizeof(line),
+            "\"$carom\" kfree %s -o whole.csv >whole.txt && \"$carom\" kfree %s --memory 64M "
+            "-o parts.csv >parts.txt && cmp whole.csv parts.csv && head -7 whole.txt >a.txt && "
+            "head -7 parts.txt >b.txt && cmp a.txt b.txt",
+            whats[i], whats[i]);
+        assert_int_equal(shell(line), 0);
+    }
+    assert_int_equal(carom("kfree cloth.ply --memory 64M --split 3"), 2);
+    assert_int_equal(carom("kfree cloth.ply --temp ."), 2);
+    assert_int_equal(carom("kfree cloth.ply --memory 64M -o x.html"), 2);
+    assert_int_equal(carom("pairs cloth.ply --boxes --within 1"), 2);
+    assert_int_equal(carom("pairs cloth.ply --boxes -o x.html"), 2);
 }
 
 static void faults_of_shards_are_refused(void **state) {
@@ -134,6 +225,8 @@ static void full_disks_leave_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_bytes_are_those_of_memory),
+        cmocka_unit_test(counts_are_those_of_memory),
+        cmocka_unit_test(tables_are_joined_from_shards),
         cmocka_unit_test(faults_of_shards_are_refused),
         cmocka_unit_test(finished_shards_are_kept),
         cmocka_unit_test(misuse_is_told),

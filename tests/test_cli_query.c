@@ -57,6 +57,39 @@ static void words_are_for_people(void **state) {
     assert_said("\"patches\": [{\"volume\": ");
 }
 
+/* A deforms: each frame is answered as if it were A. */
+static void frames_are_followed(void **state) {
+    (void)state;
+    static const char *const engines[] = {"exact", "tree", "balls"};
+    char line[256];
+    assert_int_equal(carom("make box -o box.ply"), 0);
+    assert_int_equal(carom("make box --size 3 -o large.ply"), 0);
+    assert_int_equal(carom("make torus -o ring.ply"), 0);
+    for (int i = 0; i < 3; ++i) {
+        snprintf(line, sizeof(line),
+                 "query box.ply box.ply --pose 2.25,0,0,1,0,0,0 --engine %s --spheres 40 "
+                 "--frames large.ply --frames box.ply --check",
+                 engines[i]);
+        assert_int_equal(carom(line), CLI_YES); /* in one frame */
+        assert_said("large.ply: overlapping, volume ");
+        assert_said(i == 0 ? "\nbox.ply: apart, distance 0.25; followed in " : "\nbox.ply: ");
+    }
+    assert_int_equal(carom("query box.ply box.ply --pose 2.25,0,0,1,0,0,0 --frames large.ply "
+                           "--json -o frames.html"),
+                     0);
+    assert_said("\"relation\": \"apart\"");
+    assert_said("\"frames\": [{\"file\": \"large.ply\", \"relation\": \"overlapping\", "
+                "\"colliding\": true, \"distance\": 0, \"distance_lower\": 0, "
+                "\"distance_upper\": 0, \"volume\": 7, ");
+    assert_int_equal(carom("query box.ply box.ply --frames ring.ply"), cli_code(CAROM_BAD_INPUT));
+    assert_said("a frame has the vertices and faces of A");
+    assert_int_equal(carom("query box.ply box.ply --frames none.ply"), cli_code(CAROM_IO));
+    assert_int_equal(carom("pack box.ply -n 20 -o packed.ply"), 0);
+    assert_int_equal(carom("query packed.ply box.ply --engine balls --frames box.ply"),
+                     cli_code(CAROM_BAD_INPUT));
+    assert_said("A of --frames must be a mesh");
+}
+
 static void check_is_the_exit_code(void **state) {
     (void)state;
     assert_int_equal(carom("query box.ply box.ply --check"), CLI_YES);
@@ -211,6 +244,7 @@ int main(void) {
         cmocka_unit_test(volumes_below_zero_have_bounds),
         cmocka_unit_test(boxes_are_related),
         cmocka_unit_test(words_are_for_people),
+        cmocka_unit_test(frames_are_followed),
         cmocka_unit_test(check_is_the_exit_code),
         cmocka_unit_test(balls_compare_packings),
         cmocka_unit_test(mistakes_are_answered_in_words),

@@ -80,6 +80,45 @@ static void soups(void **state) {
     BUG(carom_cuda_soup_cross_pairs, pairs, context, soup, NULL, soup, NULL, sorted, NULL);
 }
 
+static void impacts(void **state) {
+    (void)state;
+    carom_cuda_positions end = {0}, bad = {.scalar = (carom_scalar)7}, nowhere = {.count = 3};
+    carom_cuda_impacts found = {0};
+    carom_soup_impact first;
+    double distances[1];
+    BUG(carom_cuda_soup_self_impacts, context, BAD_CONTEXT, soup, &end, &found);
+    BUG(carom_cuda_soup_self_impacts, soup, context, NULL, &end, &found);
+    BUG(carom_cuda_soup_self_impacts, end, context, soup, NULL, &found);
+    BUG(carom_cuda_soup_self_impacts, end, context, soup, &bad, &found);
+    BUG(carom_cuda_soup_self_impacts, end, context, soup, &nowhere, &found);
+    BUG(carom_cuda_soup_self_impacts, impacts, context, soup, &end, NULL);
+    BUG(carom_cuda_soup_cross_impacts, context, BAD_CONTEXT, soup, &end, soup, NULL, &found);
+    BUG(carom_cuda_soup_cross_impacts, a, context, NULL, &end, soup, NULL, &found);
+    FINE(carom_cuda_soup_cross_impacts, end_a, context, soup, NULL, soup, NULL, &found);
+    BUG(carom_cuda_soup_cross_impacts, b, context, soup, NULL, NULL, NULL, &found);
+    FINE(carom_cuda_soup_cross_impacts, end_b, context, soup, &end, soup, NULL, &found);
+    BUG(carom_cuda_soup_cross_impacts, end_b, context, soup, &end, soup, &bad, &found);
+    BUG(carom_cuda_soup_cross_impacts, impacts, context, soup, NULL, soup, &end, NULL);
+    BUG(carom_cuda_soup_self_first_impact, context, BAD_CONTEXT, soup, &end, &first);
+    BUG(carom_cuda_soup_self_first_impact, soup, context, NULL, &end, &first);
+    BUG(carom_cuda_soup_self_first_impact, end, context, soup, NULL, &first);
+    BUG(carom_cuda_soup_self_first_impact, impact, context, soup, &end, NULL);
+    BUG(carom_cuda_soup_cross_first_impact, context, BAD_CONTEXT, soup, &end, soup, NULL, &first);
+    BUG(carom_cuda_soup_cross_first_impact, a, context, NULL, &end, soup, NULL, &first);
+    FINE(carom_cuda_soup_cross_first_impact, end_a, context, soup, NULL, soup, NULL, &first);
+    BUG(carom_cuda_soup_cross_first_impact, b, context, soup, NULL, NULL, NULL, &first);
+    FINE(carom_cuda_soup_cross_first_impact, end_b, context, soup, &end, soup, NULL, &first);
+    BUG(carom_cuda_soup_cross_first_impact, impact, context, soup, &end, soup, NULL, NULL);
+    BUG(carom_cuda_soup_self_near, context, BAD_CONTEXT, soup, 1.0, &found);
+    BUG(carom_cuda_soup_self_near, soup, context, NULL, 1.0, &found);
+    BUG(carom_cuda_soup_self_near, pairs, context, soup, 1.0, NULL);
+    BUG(carom_cuda_soup_self_safe_distances, context, BAD_CONTEXT, soup, 1.0, 0.0, distances);
+    BUG(carom_cuda_soup_self_safe_distances, soup, context, NULL, 1.0, 0.0, distances);
+    BUG(carom_cuda_soup_self_safe_distances, device_distances, context, soup, 1.0, 0.0, NULL);
+    BUG_VOID(carom_cuda_impacts_free, context, BAD_CONTEXT, &found);
+    BUG_VOID(carom_cuda_impacts_free, impacts, context, NULL);
+}
+
 static void points_and_rays(void **state) {
     (void)state;
     const carom_vec3 point = {0.0, 0.0, 0.0};
@@ -206,6 +245,33 @@ static void convex_bodies(void **state) {
     CONVEX_BATCH(carom_cuda_convex_depth_batch);
 }
 
+static void robots(void **state) {
+    (void)state;
+    static uint64_t no_copy[64]; /* never read as one: the context has no device */
+    const carom_robot_link link = {.name = "base"};
+    const carom_robot_def def = {.links = &link, .link_count = 1};
+    carom_robot *robot;
+    carom_cuda_robot *copy, *given = (carom_cuda_robot *)(void *)no_copy;
+    carom_cuda_robot_info info;
+    carom_robot_result result;
+    const double q = 0.0;
+    assert_ok(context, carom_robot_create(context, &def, &robot));
+    BUG(carom_cuda_robot_create, context, BAD_CONTEXT, robot, &copy);
+    BUG(carom_cuda_robot_create, borrowed_robot, context, NULL, &copy);
+    BUG(carom_cuda_robot_create, copy, context, robot, NULL);
+    BUG(carom_cuda_robot_update, context, BAD_CONTEXT, given);
+    BUG(carom_cuda_robot_update, copy, context, NULL);
+    FINE_VOID(carom_cuda_robot_destroy, copy, NULL);
+    BUG(carom_cuda_robot_get_info, copy, NULL, &info);
+    BUG(carom_cuda_robot_get_info, info, given, NULL);
+    BUG(carom_cuda_robot_check, context, BAD_CONTEXT, given, &q, 1, NULL, &result);
+    BUG(carom_cuda_robot_check, copy, context, NULL, &q, 1, NULL, &result);
+    FINE(carom_cuda_robot_check, device_configurations, context, given, NULL, 0, NULL, &result);
+    FINE(carom_cuda_robot_check, query, context, given, &q, 1, NULL, &result);
+    BUG(carom_cuda_robot_check, device_results, context, given, &q, 1, NULL, NULL);
+    carom_robot_destroy(robot);
+}
+
 static void nothing_was_left_out(void **state) {
     (void)state;
     static const char *const headers[] = {"cuda.h"};
@@ -216,10 +282,12 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_and_frames),
         cmocka_unit_test(soups),
+        cmocka_unit_test(impacts),
         cmocka_unit_test(points_and_rays),
         cmocka_unit_test(packings),
         cmocka_unit_test(boxes),
         cmocka_unit_test(convex_bodies),
+        cmocka_unit_test(robots),
         cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests_name("cuda_bugs", tests, set_up, tear_down);

@@ -208,7 +208,8 @@ static void two_spheres_share_a_box(void **state) {
         uint64_t cell_count;
         assert_ok(context, carom_spheres_mesh_make(context, &view, false, &surface));
         assert_int_equal(surface.shift, -2);
-        assert_ok(context, carom_spheres_shares(&surface, b, 2, shares, &cells, &cell_count));
+        assert_ok(context,
+                  carom_spheres_shares(&surface, b, 2, false, shares, &cells, &cell_count));
         assert_int_equal(cells.count, cell_count);
         assert_true(fabs(shares[0].volume + shares[1].volume - 15.0 / 64) < 1e-12);
         /* The boundary passes through cells in which the two balls are about as near. */

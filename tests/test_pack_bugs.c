@@ -38,6 +38,16 @@ static void preparing(void **state) {
     carom_packing_def bad = def;
     bad.method = CAROM_PACKING_METHOD_COUNT;
     BUG_IN(carom_packing_def, method, carom_packing_create, context, &bad, &made);
+    carom_packing_deform_def follow = {.before = &view, .after = &view}, lost = follow;
+    BUG(carom_packing_deform, context, BAD_CONTEXT, packing, &follow, &made);
+    BUG(carom_packing_deform, packing, context, NULL, &follow, &made);
+    BUG(carom_packing_deform, def, context, packing, NULL, &made);
+    BUG(carom_packing_deform, deformed, context, packing, &follow, NULL);
+    lost.before = NULL;
+    BUG_IN(carom_packing_deform_def, before, carom_packing_deform, context, packing, &lost, &made);
+    lost = follow;
+    lost.after = NULL;
+    BUG_IN(carom_packing_deform_def, after, carom_packing_deform, context, packing, &lost, &made);
     FINE_VOID(carom_packing_destroy, packing, NULL);
     BUG(carom_packing_get_info, packing, NULL, &info);
     BUG(carom_packing_get_info, info, packing, NULL);

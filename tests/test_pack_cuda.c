@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Packings made on the GPU have the CPU's bytes: every closed shape, certified and fast, lattice
- * solids with cavities and several shells, every goal, extreme scales and positions, models. Some
- * are proved as well. Skipped where there is no device. */
+/* Packings made on the GPU have the CPU's bytes: every closed shape, certified, fast and by
+ * prototypes, lattice solids with cavities and several shells, every goal, extreme scales and
+ * positions, models. Some are proved as well. Skipped where there is no device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static void prove(const char *what, const carom_packing_def *def) {
     double volume;
     pack_claim claim;
     carom_triangle *triangles = packing_prove(cpu, def, &r, what, &claim, &proof, &volume);
-    if (!def->fast) {
+    if (!def->fast && def->method == CAROM_PACKING_METHOD_OCTREE) {
         assert_true(r.info.empty_radius <= 1.05 * r.info.least_radius);
         assert_true(pack_search_empty(&claim, 5, 4) <= r.info.empty_radius);
     }
@@ -137,6 +137,48 @@ static void every_goal_has_the_same_bytes(void **state) {
     carom_mesh_destroy(mesh);
 }
 
+static const carom_packing_method with_prototypes[] = {CAROM_PACKING_METHOD_PROTOSPHERE,
+                                                       CAROM_PACKING_METHOD_PROTOTYPE};
+
+static void prototypes_have_the_same_bytes(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    for (size_t i = 0; i < TEST_CASES(COUNT_OF(shapes)); ++i)
+        for (size_t m = 0; m < COUNT_OF(with_prototypes); ++m) {
+            carom_mesh_view view;
+            carom_packing_def def = {
+                .mesh = &view, .method = with_prototypes[m], .skip_shares = true, .seed = i};
+            carom_mesh *mesh = make_shape(shapes[i], 1.0, &view);
+            for (uint64_t count = 1; count <= TEST_CASES(100); count = 4 * count + 1) {
+                char what[64];
+                def.count = count;
+                snprintf(what, sizeof(what), "%s, %llu by %s", carom_shape_name(shapes[i]),
+                         (unsigned long long)count, carom_packing_method_name(def.method));
+                compare(what, &def);
+            }
+            carom_mesh_destroy(mesh);
+        }
+}
+
+static void prototypes_reach_every_goal(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    carom_mesh_view view;
+    carom_mesh *mesh = make_shape(CAROM_SHAPE_TORUS, 1.0, &view);
+    for (int i = 0; i < TEST_CASES(4); ++i) {
+        carom_packing_def def = {
+            .mesh = &view, .method = with_prototypes[i % 2], .skip_shares = true};
+        char what[32];
+        if (i == 0) def.fill = 0.5;
+        if (i == 1) def.radius = 0.03;
+        if (i == 2) def.radius = 10.0; /* nothing fits */
+        if (i == 3) def.fill = 0.6, def.count = 20;
+        snprintf(what, sizeof(what), "prototypes, goal %d", i);
+        compare(what, &def);
+    }
+    carom_mesh_destroy(mesh);
+}
+
 static void lattice_solids_have_the_same_bytes(void **state) {
     (void)state;
     if (cuda == NULL) skip();
@@ -158,6 +200,7 @@ static void lattice_solids_have_the_same_bytes(void **state) {
                                  .count = 1 + carom_random_next(&random) % 60,
                                  .fast = i % 2 == 1,
                                  .skip_shares = i % 4 != 0};
+        if (i % 10 == 9) def.method = with_prototypes[i / 10 % 2];
         snprintf(what, sizeof(what), "lattice %u (%s)", i, mesh.kind);
         compare(what, &def);
     }
@@ -194,6 +237,9 @@ static void shapes_are_proved(void **state) {
         carom_packing_def def = {
             .mesh = &view, .count = TEST_CASES(400), .keep_cells = true, .fast = i % 2 == 1};
         carom_mesh *mesh = make_shape(shapes[i], 1.0, &view);
+        prove(carom_shape_name(shapes[i]), &def);
+        def.method = with_prototypes[i % 2];
+        def.count = TEST_CASES(200);
         prove(carom_shape_name(shapes[i]), &def);
         carom_mesh_destroy(mesh);
     }
@@ -274,8 +320,6 @@ static void what_is_not_there_is_refused(void **state) {
     carom_packing *packing;
     carom_mesh *mesh = make_shape(CAROM_SHAPE_BOX, 1.0, &view);
     assert_int_equal(carom_packing_create(cuda, &def, &packing), CAROM_UNSUPPORTED);
-    def.method = CAROM_PACKING_METHOD_PROTOTYPE;
-    assert_int_equal(carom_packing_create(cuda, &def, &packing), CAROM_UNSUPPORTED);
     assert_null(packing);
     def.method = CAROM_PACKING_METHOD_OCTREE;
     view.face_count -= 1;
@@ -290,6 +334,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_have_the_same_bytes),
         cmocka_unit_test(every_goal_has_the_same_bytes),
+        cmocka_unit_test(prototypes_have_the_same_bytes),
+        cmocka_unit_test(prototypes_reach_every_goal),
         cmocka_unit_test(lattice_solids_have_the_same_bytes),
         cmocka_unit_test(any_size_and_position_has_the_same_bytes),
         cmocka_unit_test(shapes_are_proved),

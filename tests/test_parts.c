@@ -14,6 +14,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "geom/vec.h"
+#include "mesh/mesh.h"
 #include "tests/support/lattice.h"
 #include "tests/support/models.h"
 
@@ -25,8 +27,9 @@
 TEST_CONTEXT(2)
 
 static carom_pairs expected;
+static const carom_pair *wanted; /* the right answer: of `expected`, or made by the test */
 static carom_pair *found;
-static uint64_t found_count;
+static uint64_t found_count, wanted_count;
 
 static bool receive(void *user, const carom_pair *pairs, uint64_t count) {
     (void)user;
@@ -37,11 +40,10 @@ static bool receive(void *user, const carom_pair *pairs, uint64_t count) {
 }
 
 static void assert_found(const char *what) {
-    if (found_count != expected.count)
+    if (found_count != wanted_count)
         fail_msg("%s: %" PRIu64 " pairs in parts, %" PRIu64 " in memory", what, found_count,
-                 expected.count);
-    if (expected.count != 0)
-        assert_memory_equal(found, expected.data, expected.count * sizeof(*found));
+                 wanted_count);
+    if (wanted_count != 0) assert_memory_equal(found, wanted, wanted_count * sizeof(*found));
 }
 
 static carom_soup *soup_of(const carom_parts_def *def, const carom_mesh_view *view) {
@@ -58,8 +60,57 @@ static carom_soup *soup_of(const carom_parts_def *def, const carom_mesh_view *vi
     return soup;
 }
 
+/* All pairs of boxes, each with each: of faces, or of the triangles of a fan. */
+static uint64_t boxes_of(const carom_parts_def *def, const carom_mesh_view *view,
+                         const carom_pose *pose, carom_bounds *boxes) {
+    uint64_t count = 0;
+    for (uint64_t f = 0; f < view->face_count; ++f) {
+        uint64_t begin = view->offsets != NULL ? view->offsets[f] : 3 * f;
+        uint64_t end = view->offsets != NULL ? view->offsets[f + 1] : 3 * f + 3;
+        uint64_t step = def->fan ? 3 : end - begin;
+        for (uint64_t t = 0; def->fan ? begin + t + 2 < end : t == 0; ++t) {
+            carom_bounds box = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
+            for (uint64_t c = 0; c < step; ++c) {
+                uint64_t at = def->fan && c == 0 ? begin : begin + t + c;
+                carom_vec3 p = carom_mesh_position(view, view->corners[at]);
+                if (pose != NULL) p = carom_pose_apply_value(pose, &p);
+                box.low =
+                    carom_vec(fmin(box.low.x, p.x), fmin(box.low.y, p.y), fmin(box.low.z, p.z));
+                box.high =
+                    carom_vec(fmax(box.high.x, p.x), fmax(box.high.y, p.y), fmax(box.high.z, p.z));
+            }
+            boxes[count++] = box;
+        }
+    }
+    return count;
+}
+
+#define MOST_BOXES 20000u
+
+static void search_boxes_in_memory(const carom_parts_def *def) {
+    static carom_bounds a[MOST_BOXES], b[MOST_BOXES];
+    static carom_pair boxed[MOST_PAIRS];
+    const carom_bounds *other = def->cross ? b : a;
+    uint64_t count = boxes_of(def, def->a.mesh, NULL, a), others = count;
+    if (def->cross) others = boxes_of(def, def->b.mesh, &def->pose_b, b);
+    wanted_count = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        for (uint32_t j = def->cross ? 0 : i + 1; j < others; ++j)
+            if (a[i].low.x <= other[j].high.x && other[j].low.x <= a[i].high.x &&
+                a[i].low.y <= other[j].high.y && other[j].low.y <= a[i].high.y &&
+                a[i].low.z <= other[j].high.z && other[j].low.z <= a[i].high.z) {
+                assert_true(wanted_count < MOST_PAIRS);
+                boxed[wanted_count++] = (carom_pair){i, j};
+            }
+    wanted = boxed;
+}
+
 /* The pairs of the whole, in memory. */
 static void search_in_memory(const carom_parts_def *def) {
+    if (def->boxes) {
+        search_boxes_in_memory(def);
+        return;
+    }
     carom_soup *a = soup_of(def, def->a.mesh), *b = def->cross ? soup_of(def, def->b.mesh) : NULL;
     if (def->cross && def->within)
         assert_ok(context, carom_soup_cross_pairs_within(context, a, NULL, b, &def->pose_b,
@@ -70,6 +121,8 @@ static void search_in_memory(const carom_parts_def *def) {
         assert_ok(context, carom_soup_self_pairs_within(context, a, def->reach, &expected));
     else
         assert_ok(context, carom_soup_self_pairs(context, a, &expected));
+    wanted = expected.data;
+    wanted_count = expected.count;
     carom_soup_destroy(a);
     carom_soup_destroy(b);
 }
@@ -106,6 +159,50 @@ static void search_in_shards(carom_parts_def def, uint32_t shards, const char *w
     assert_found(what);
 }
 
+/* ---- k-freeness ------------------------------------------------------------------------------ */
+
+static uint32_t *counted;
+static uint64_t counted_faces, most_counted;
+
+static bool receive_counts(void *user, const uint32_t *counts, uint64_t count) {
+    (void)user;
+    assert_true(counted_faces + count <= most_counted);
+    memcpy(counted + counted_faces, counts, count * sizeof(*counts));
+    counted_faces += count;
+    return false;
+}
+
+/* The counts of all faces and all that follows from them are those of the whole mesh, to the last
+ * byte. */
+static carom_parts_report compare_kfree(const carom_parts_def *of, const char *what) {
+    carom_parts_def def = *of;
+    def.cross = def.within = def.boxes = false;
+    carom_soup *soup = soup_of(&def, def.a.mesh);
+    carom_kfree whole, parts;
+    carom_numbers counts = {0};
+    carom_parts_report report = {0};
+    carom_status status = carom_kfree_measure(context, soup, &whole, &counts);
+    counted_faces = 0;
+    most_counted = counts.count;
+    counted = calloc(counts.count + 1, sizeof(*counted));
+    assert_non_null(counted);
+    carom_status same = carom_parts_kfree(context, &def, receive_counts, NULL, &parts, &report);
+    if (same != status) fail_msg("%s: %s", what, carom_context_message(context));
+    if (status == CAROM_OK) {
+        assert_int_equal(counted_faces, counts.count);
+        for (uint64_t f = 0; f < counts.count; ++f)
+            if (counted[f] != counts.data[f])
+                fail_msg("%s: face %" PRIu64 " counts %u in parts, %u in memory", what, f,
+                         counted[f], counts.data[f]);
+        assert_memory_equal(&parts, &whole, sizeof(whole));
+        assert_int_equal(report.pairs, whole.total);
+    }
+    free(counted);
+    carom_numbers_free(&counts);
+    carom_soup_destroy(soup);
+    return report;
+}
+
 static void compare(carom_parts_def *def, const char *what) {
     search_in_memory(def);
     search_in_parts(def, what);
@@ -124,6 +221,7 @@ static void draw_def(carom_random *random, carom_parts_def *def) {
     def->fan = test_below(random, 4) == 0;
     def->no_weld = test_below(random, 3) == 0;
     def->degenerate = (carom_soup_degenerate)test_below(random, CAROM_SOUP_DEGENERATE_COUNT);
+    def->boxes = !def->within && test_below(random, 4) == 0;
     def->memory = CAROM_PARTS_LEAST_MEMORY;
     if (test_below(random, 2) == 0)
         def->pose_b = (carom_pose){.q = {.w = 1.0, .x = 0.5, .y = 0.25},
@@ -150,6 +248,7 @@ static void lattice_soups_have_the_same_pairs(void **state) {
         if (guise->by != 0.0 || guise->scale > 0x1p900) def.pose_b = (carom_pose){0};
         snprintf(what, sizeof(what), "lattice soup %u", i);
         compare(&def, what);
+        if (i % 2 == 0) (void)compare_kfree(&def, what);
         if (i % 16 == 0) search_in_shards(def, 1 + i / 16 % 7, what);
     }
 }
@@ -204,6 +303,7 @@ static void seeded_soups_have_the_same_pairs_in_parts_and_shards(void **state) {
                                .within = i % 4 == 3 && i % 5 != 2,
                                .reach = 0.01,
                                .no_weld = i % 7 == 6,
+                               .boxes = i % 4 != 3 && i % 6 == 4,
                                .memory = CAROM_PARTS_LEAST_MEMORY,
                                .part_faces = i % 5 == 2 ? 250 : 60 + 37 * (i % 11)};
         snprintf(what, sizeof(what), "seeded soup %u", i);
@@ -211,6 +311,9 @@ static void seeded_soups_have_the_same_pairs_in_parts_and_shards(void **state) {
         carom_parts_report report = search_in_parts(&def, what);
         assert_found(what);
         assert_int_equal(report.faces_a, FACES);
+        carom_parts_report counts = compare_kfree(&def, what);
+        if (counts.searches - counts.parts > most_searches)
+            most_searches = counts.searches - counts.parts;
         most_parts = report.parts > most_parts ? report.parts : most_parts;
         if (report.searches - report.parts > most_searches)
             most_searches = report.searches - report.parts;
@@ -425,7 +528,9 @@ static carom_status work_with_failures(carom_allocator allocator, void *argument
     carom_context_def def = {.threads = 1, .allocator = allocator};
     if (carom_context_create(&def, &made) != CAROM_OK) return CAROM_NO_MEMORY;
     found_count = 0;
+    carom_kfree kfree;
     carom_status status = carom_parts_pairs(made, argument, receive, NULL, NULL);
+    if (status == CAROM_OK) status = carom_parts_kfree(made, argument, NULL, NULL, &kfree, NULL);
     carom_context_destroy(made);
     return status;
 }
@@ -457,6 +562,10 @@ static void a_receiver_can_stop(void **state) {
     uint64_t calls = 0;
     assert_ok(context, carom_parts_pairs(context, &def, stop_at_once, &calls, NULL));
     assert_int_equal(calls, 1);
+    carom_kfree kfree;
+    def.within = true;
+    assert_fails(context, carom_parts_kfree(context, &def, NULL, NULL, &kfree, NULL),
+                 CAROM_BAD_INPUT, "one whole mesh");
 }
 
 typedef struct countdown {
@@ -492,6 +601,15 @@ static void every_report_can_cancel(void **state) {
         c = (countdown){at, 0};
         found_count = 0;
         assert_fails(made, carom_parts_pairs(made, &def, receive, NULL, NULL), CAROM_CANCELLED,
+                     "cancelled");
+    }
+    carom_kfree kfree;
+    c = (countdown){0, 0};
+    assert_ok(made, carom_parts_kfree(made, &def, NULL, NULL, &kfree, NULL));
+    calls = c.calls;
+    for (uint64_t at = 1; at <= calls; at += 1 + calls / 60) {
+        c = (countdown){at, 0};
+        assert_fails(made, carom_parts_kfree(made, &def, NULL, NULL, &kfree, NULL), CAROM_CANCELLED,
                      "cancelled");
     }
     c = (countdown){0, 0};

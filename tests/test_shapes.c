@@ -2,6 +2,8 @@
 /* Shapes: closed where they say so, outward, of the right size and number. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/support/shapes.h"
 
@@ -183,6 +185,59 @@ static void impossible_shapes_are_refused_in_words(void **state) {
     carom_context_destroy(context);
 }
 
+/* ---- Saved without being held ---------------------------------------------------------------- */
+
+static void compare_saved(carom_context *context, const carom_shape_def *def,
+                          carom_mesh_format format, const char *path) {
+    carom_mesh_view view;
+    carom_bytes bytes = {0};
+    carom_mesh *mesh = shape_mesh(context, def, &view);
+    assert_ok(context, carom_mesh_save_memory(context, &view, format, &bytes));
+    assert_ok(context, carom_shape_save(context, def, format, path));
+    FILE *file = fopen(path, "rb");
+    uint8_t *read = malloc(bytes.count + 1);
+    assert_true(file != NULL && read != NULL);
+    assert_int_equal(fread(read, 1, bytes.count + 1, file), bytes.count);
+    assert_memory_equal(read, bytes.data, bytes.count);
+    free(read);
+    (void)fclose(file);
+    carom_bytes_free(&bytes);
+    carom_mesh_destroy(mesh);
+}
+
+static void saved_shapes_are_the_bytes_of_held_ones(void **state) {
+    (void)state;
+    char path[] = CAROM_BINARY_DIR "/shape-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    (void)close(file);
+    carom_context *context = test_context(2);
+    static const carom_mesh_format formats[] = {CAROM_MESH_FORMAT_PLY, CAROM_MESH_FORMAT_PLY_BIG,
+                                                CAROM_MESH_FORMAT_OBJ};
+    static const uint64_t details[] = {1, 2, 37, 700}; /* the last in two blocks */
+    for (size_t i = 0; i < COUNT_OF(details); ++i)
+        for (int kind = 0; kind < (i == 3 ? 1 : 12); ++kind) {
+            carom_shape_def def = {.shape = CAROM_SHAPE_CLOTH,
+                                   .detail = details[i],
+                                   .seed = i,
+                                   .size = 3.0,
+                                   .phase = 0.25 * kind,
+                                   .polygons = kind % 2 == 1,
+                                   .scalar = (carom_scalar)(kind / 2 % 2)};
+            compare_saved(context, &def, formats[kind / 4], path);
+        }
+    carom_shape_def other = {.shape = CAROM_SHAPE_BOX};
+    compare_saved(context, &other, CAROM_MESH_FORMAT_PLY, path);
+    other = (carom_shape_def){.shape = CAROM_SHAPE_CLOTH, .detail = 65536};
+    assert_fails(context, carom_shape_save(context, &other, CAROM_MESH_FORMAT_PLY, path),
+                 CAROM_TOO_LARGE, "numbered");
+    other.detail = 4;
+    assert_fails(context, carom_shape_save(context, &other, CAROM_MESH_FORMAT_PLY, "no/x.ply"),
+                 CAROM_IO, "no/x.ply");
+    (void)remove(path);
+    carom_context_destroy(context);
+}
+
 static carom_status make_all(carom_allocator allocator, void *argument) {
     (void)argument;
     carom_context_def context_def = {.allocator = allocator, .threads = 1};
@@ -195,6 +250,9 @@ static carom_status make_all(carom_allocator allocator, void *argument) {
         status = carom_shape_make(context, &def, &mesh);
         carom_mesh_destroy(mesh);
     }
+    const carom_shape_def cloth = {.shape = CAROM_SHAPE_CLOTH, .detail = 3, .polygons = true};
+    if (status == CAROM_OK)
+        status = carom_shape_save(context, &cloth, CAROM_MESH_FORMAT_PLY, "/dev/null");
     carom_context_destroy(context);
     return status;
 }
@@ -210,6 +268,7 @@ int main(void) {
         cmocka_unit_test(shapes_have_the_numbers_and_volumes_of_their_formulas),
         cmocka_unit_test(shards_welded_stay_apart),
         cmocka_unit_test(the_cloth_is_that_of_the_benchmarks),
+        cmocka_unit_test(saved_shapes_are_the_bytes_of_held_ones),
         cmocka_unit_test(failing_allocations_leak_nothing),
         cmocka_unit_test(impossible_shapes_are_refused_in_words),
     };

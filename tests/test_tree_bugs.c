@@ -44,6 +44,10 @@ static void preparing(void **state) {
     bad = def;
     bad.method = CAROM_TREE_METHOD_COUNT;
     BUG_IN(carom_tree_def, method, carom_tree_create, context, &bad, &made);
+    BUG(carom_tree_update, context, BAD_CONTEXT, tree, packing, NULL);
+    BUG(carom_tree_update, tree, context, NULL, packing, NULL);
+    BUG(carom_tree_update, packing, context, tree, NULL, NULL);
+    FINE(carom_tree_update, mesh, context, tree, packing, NULL);
     FINE_VOID(carom_tree_destroy, tree, NULL);
     BUG(carom_tree_get_info, tree, NULL, &info);
     BUG(carom_tree_get_info, info, tree, NULL);

@@ -867,7 +867,8 @@ class balls : public owner<carom_balls, carom_balls_destroy> {
     }
     result<carom_balls_most> bound(context &c, const balls &b, carom_balls_pair_kind kind,
                                    const carom_balls_query_def &def = {}) const {
-        return detail::answer<carom_balls_most>(carom_balls_bound, c.get(), get(), b.get(), kind, &def);
+        return detail::answer<carom_balls_most>(carom_balls_bound, c.get(), get(), b.get(), kind,
+                                                &def);
     }
 };
 
@@ -949,6 +950,9 @@ class gas : public owner<carom_gas, carom_gas_destroy> {
     }
     result<double> overlap(context &c) const {
         return detail::answer<double>(carom_gas_overlap, c.get(), get());
+    }
+    carom_status count_distances(context &c, double step, double *weights, uint64_t count) const {
+        return carom_gas_count_distances(c.get(), get(), step, weights, count);
     }
 };
 

@@ -23,6 +23,8 @@
  *
  * What a context of backend cuda computes on the GPU, by engine:
  *   soup     create, update, self_pairs, cross_pairs, count, meet: all of it; in device memory here
+ *            self_impacts, cross_impacts, first_impact, near, safe_step, safe_distances; impacts
+ *            and what is near in device memory here
  *            closest_points, cast_rays, winding, signed_distances of balanced soups; in device
  *            memory here
  *   kfree    measure
@@ -31,6 +33,7 @@
  *   broad    create, changes, commit, step, pairs; in device memory here
  *   pack     create by method OCTREE, closed meshes
  *   balls    create, update, overlap, overlap_batch, pairs, count, meet; in device memory here
+ *   robot    check, of robots that were prepared with any context; in device memory here
  * cover, tree, gas, scene and everything else: CAROM_UNSUPPORTED.
  *
  * All of this header is experimental: it may still change between minor versions. */
@@ -41,6 +44,8 @@
 #include "carom/broad.h"
 #include "carom/convex.h"
 #include "carom/mesh.h"
+#include "carom/robot.h"
+#include "carom/soup_motion.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -92,8 +97,6 @@ CAROM_EXPERIMENTAL CAROM_API void carom_cuda_pairs_free(carom_context *context,
 
 /* ---- Soups ----------------------------------------------------------------------------------- */
 
-typedef struct carom_soup carom_soup;
-
 /* Positions of vertices in device memory: packed, x, y, z of each. */
 typedef struct carom_cuda_positions {
     const void *data;
@@ -114,6 +117,56 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_self_pairs(carom_conte
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cross_pairs(
     carom_context *context, const carom_soup *a, const carom_pose *pose_a, const carom_soup *b,
     const carom_pose *pose_b, carom_cuda_order order, carom_cuda_pairs *pairs);
+
+/* ---- Impacts, and what is near --------------------------------------------------------------- */
+
+/* Impacts or near pairs in device memory. Start with `{0}`. Carom owns the memory and reuses it in
+ * the next call. */
+typedef struct carom_cuda_impacts {
+    carom_soup_impact *data; /* on the device */
+    uint64_t count;          /* set by carom_cuda_finish */
+    uint64_t capacity;
+    uint64_t host_items; /* decided on the host, because doubles could not; set with the count */
+    void *memory;        /* Carom's own record */
+} carom_cuda_impacts;
+
+/* Frees the memory and resets the array to `{0}`. Waits for queued work. */
+CAROM_EXPERIMENTAL CAROM_API void carom_cuda_impacts_free(carom_context *context,
+                                                          carom_cuda_impacts *impacts);
+
+/* carom_soup_self_impacts and carom_soup_cross_impacts with end positions, as many as the soup has
+ * vertices, and result in device memory, in the order of the CPU. For two soups NULL means that the
+ * soup stays where it is. Start positions are those of the soup: see carom_cuda_soup_update.
+ * - What doubles do not decide is decided on the host by carom_cuda_finish, and the result is whole
+ *   after it. So one of these searches is queued at a time: a second one finishes the first, and a
+ *   frame has at most one, else CAROM_UNSUPPORTED.
+ * - Positions that are not finite are reported by carom_cuda_finish. */
+CAROM_EXPERIMENTAL CAROM_API carom_status
+carom_cuda_soup_self_impacts(carom_context *context, const carom_soup *soup,
+                             const carom_cuda_positions *end, carom_cuda_impacts *impacts);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cross_impacts(
+    carom_context *context, const carom_soup *a, const carom_cuda_positions *end_a,
+    const carom_soup *b, const carom_cuda_positions *end_b, carom_cuda_impacts *impacts);
+
+/* carom_soup_self_first_impact and carom_soup_cross_first_impact with end positions in device
+ * memory. *impact, on the host, is set by carom_cuda_finish. */
+CAROM_EXPERIMENTAL CAROM_API carom_status
+carom_cuda_soup_self_first_impact(carom_context *context, const carom_soup *soup,
+                                  const carom_cuda_positions *end, carom_soup_impact *impact);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cross_first_impact(
+    carom_context *context, const carom_soup *a, const carom_cuda_positions *end_a,
+    const carom_soup *b, const carom_cuda_positions *end_b, carom_soup_impact *impact);
+
+/* carom_soup_self_near with the result in device memory: `time` of each is the distance. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_self_near(carom_context *context,
+                                                                    const carom_soup *soup,
+                                                                    double reach,
+                                                                    carom_cuda_impacts *pairs);
+/* carom_soup_self_safe_distances with the result in device memory, which has space for as many
+ * doubles as the soup has vertices. */
+CAROM_EXPERIMENTAL CAROM_API carom_status
+carom_cuda_soup_self_safe_distances(carom_context *context, const carom_soup *soup, double reach,
+                                    double minimum, double *device_distances);
 
 /* ---- Points and rays ------------------------------------------------------------------------- */
 
@@ -249,6 +302,40 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_convex_distance_batch(
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_convex_depth_batch(
     carom_context *context, const carom_cuda_convex_bodies *bodies, const carom_cuda_pairs *pairs,
     const carom_convex_query_def *def, carom_cuda_convex_results *results);
+
+/* ---- Robots ---------------------------------------------------------------------------------- */
+
+/* A robot and its world, copied to the device. */
+typedef struct carom_cuda_robot carom_cuda_robot;
+
+/* Copies a robot to the device. It is borrowed, and must not change but for
+ * carom_cuda_robot_update. On failure *copy is NULL. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_robot_create(carom_context *context,
+                                                                  const carom_robot *borrowed_robot,
+                                                                  carom_cuda_robot **copy);
+/* Copies the robot anew, after changes of it or of its world. Waits for queued work. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_robot_update(carom_context *context,
+                                                                  carom_cuda_robot *copy);
+/* NULL is allowed. Constraint: nothing that uses it is queued. */
+CAROM_EXPERIMENTAL CAROM_API void carom_cuda_robot_destroy(carom_cuda_robot *copy);
+
+/* What the copy holds, and what it left to the host. */
+typedef struct carom_cuda_robot_info {
+    uint64_t bytes;      /* of device memory */
+    uint64_t host_items; /* configurations that the host decided: in them two triangles are as far
+                            apart as the margin, to within rounding */
+} carom_cuda_robot_info;
+
+/* Gets what the copy holds. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_robot_get_info(const carom_cuda_robot *copy,
+                                                                    carom_cuda_robot_info *info);
+
+/* carom_robot_check of `count` configurations in device memory, with results there; query may be
+ * NULL.
+ * - carom_cuda_finish fails with CAROM_BAD_INPUT where a number is not finite or beyond 2^40. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_robot_check(
+    carom_context *context, carom_cuda_robot *copy, const double *device_configurations,
+    uint64_t count, const carom_robot_query *query, carom_robot_result *device_results);
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 

@@ -224,6 +224,23 @@ CAROM_API carom_status carom_gas_reset_measures(carom_context *context, carom_ga
 CAROM_API carom_status carom_gas_overlap(carom_context *context, const carom_gas *gas,
                                          double *overlap);
 
+/* Counts the pairs of spheres by the present distance of their centres, for the radial distribution
+ * function. weights[k] receives the pairs from k to k + 1 steps apart, for each k below `count`,
+ * which is from 1 to a million.
+ *
+ * - Along periodic axes the nearest images count.
+ * - Between walls a pair has the weight 1 / (1 - |d| / L) for each axis that is not periodic, with d
+ *   its separation along the axis and L the edge less the diameter of the smallest sphere (the
+ *   translation correction of Ohser and Stoyan). Otherwise weights are whole numbers.
+ * - CAROM_BAD_INPUT where the last step ends beyond half an edge, or beyond L / 2.
+ *
+ * Runs on all threads; the weights do not depend on them. Reports progress. Cost: the pairs within
+ * the range, and about half as many beyond it. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_gas_count_distances(carom_context *context,
+                                                                    const carom_gas *gas,
+                                                                    double step, double *weights,
+                                                                    uint64_t count);
+
 /* What the choices of the def came to. */
 typedef struct carom_gas_info {
     carom_gas_method method; /* never AUTO */

@@ -94,6 +94,43 @@ typedef struct carom_packing carom_packing;
 CAROM_API carom_status carom_packing_create(carom_context *context, const carom_packing_def *def,
                                             carom_packing **packing);
 
+/* How a packing follows a mesh that deforms; never NULL: the meshes have no default. */
+typedef struct carom_packing_deform_def {
+    const carom_mesh_view *before; /* the mesh that was packed; nothing is kept of it */
+    const carom_mesh_view *after;  /* the same vertices in other places: only positions, scalar,
+                                      stride and vertex_count are read; nothing is kept of it */
+    bool refill;      /* spheres move on to where they are largest, may grow, and new ones fill gaps
+                         until there are as many as before. Else they stay where they were carried
+                         to, and only shrink */
+    bool allow_open;  /* as for create */
+    bool skip_shares; /* the same */
+    bool keep_cells;  /* the same */
+    bool fine_shares; /* shares of as many cells as those of create: voids are a fifth smaller, for
+                         most of the time of create */
+} carom_packing_deform_def;
+
+/* Makes the packing of a mesh that deforms out of that before, in a fraction of the time of
+ * carom_packing_create. On failure *deformed is NULL. `packing` does not change.
+ * - Each sphere is carried by the deformation of the surface: by the affine map that fits it best,
+ *   weighted by the inverse fourth power of the distance (moving least squares). So affine
+ *   deformations carry centres exactly, up to rounding.
+ * - All that is said of a packing holds for the new one and the mesh after: spheres are inside and
+ *   disjoint, measured anew; shares and covers are computed anew. It is sorted by radius: spheres
+ *   have other indices. empty_radius is infinite: no search certifies it.
+ * - Spheres for which there is no space are left out, as are those that shrink to less than half of
+ *   the smallest one. `complete` says whether there are as many as before.
+ * - The mesh after as for create; `before` must pass carom_mesh_check and have a face. Whether it
+ *   is the mesh that was packed is not checked: spheres are carried, wherever they are.
+ * - CAROM_BAD_INPUT: another number of vertices; meshes as for create.
+ * - The same bytes for any number of threads and any instruction set. A context of backend cuda
+ *   computes on the CPU.
+ *
+ * Cost: O(n) in the faces, and some 60 us of processor time per sphere, on all threads. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_packing_deform(carom_context *context,
+                                                               const carom_packing *packing,
+                                                               const carom_packing_deform_def *def,
+                                                               carom_packing **deformed);
+
 /* NULL is fine. */
 CAROM_API void carom_packing_destroy(carom_packing *packing);
 

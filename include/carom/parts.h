@@ -16,6 +16,7 @@
 #ifndef CAROM_PARTS_H
 #define CAROM_PARTS_H
 
+#include "carom/kfree.h"
 #include "carom/soup.h"
 
 #ifdef __cplusplus
@@ -48,6 +49,8 @@ typedef struct carom_parts_def {
         *folder; /* for temporary files, which have no names; NULL: TMPDIR, or the system's */
     uint32_t shard, shards; /* the pairs of one share of the curve: shard < shards. 0 shards: all */
     bool count_only;        /* only read and count: the report has faces and hash, no pairs */
+    bool boxes; /* pairs of faces whose boxes overlap: the bounds of posed corners, closed, of all
+                   faces, those without area too; not with `within` */
 } carom_parts_def;
 
 /* What was read, kept and found. */
@@ -77,8 +80,10 @@ typedef struct carom_parts_report {
  *   CAROM_BAD_FILE. Their messages are those of carom_mesh_load.
  * - CAROM_UNSUPPORTED: a format that cannot be read by place (text other than OBJ, compressed
  *   files, PLY whose vertices have lists), a pipe, a context of backend CUDA.
- * - CAROM_BAD_INPUT: too little memory, a reach that is negative or not finite, a shard that is not
- *   below shards.
+ * - With `boxes` the pairs are those of carom_broad_pairs (broad.h) of the faces' boxes, a box of a
+ *   being asked for boxes of b alone where there are two meshes. Common vertices have no part.
+ * - CAROM_BAD_INPUT: too little memory, a reach that is negative or not finite or given for boxes,
+ *   a shard that is not below shards.
  * - CAROM_NO_MEMORY: the memory does not hold the tables of so many parts; the message says how
  *   much is needed. CAROM_IO: a temporary file cannot be written, as on a full disk.
  * - When `receive` returns true, the rest is left out and the call returns CAROM_OK.
@@ -89,6 +94,20 @@ typedef struct carom_parts_report {
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_parts_pairs(carom_context *context,
                                                             const carom_parts_def *def,
                                                             carom_pairs_fn *receive, void *user,
+                                                            carom_parts_report *report);
+
+/* Receives the counts of consecutive faces, from face 0 on; returns true to stop. */
+typedef bool carom_parts_counts_fn(void *user, const uint32_t *counts, uint64_t count);
+
+/* Computes what carom_kfree_measure computes of the mesh a, the same bytes, in parts. Passes the
+ * count of every face to `receive`, which may be NULL; report may be NULL, its pairs are the total
+ * of the counts. Fails as carom_parts_pairs and carom_kfree_measure do; CAROM_BAD_INPUT: a def with
+ * cross, within, boxes or shards.
+ * When `receive` returns true, the rest is not received; *kfree is whole. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_parts_kfree(carom_context *context,
+                                                            const carom_parts_def *def,
+                                                            carom_parts_counts_fn *receive,
+                                                            void *user, carom_kfree *kfree,
                                                             carom_parts_report *report);
 
 #ifdef __cplusplus

@@ -71,6 +71,14 @@ typedef struct carom_shape_def {
 CAROM_API carom_status carom_shape_make(carom_context *context, const carom_shape_def *def,
                                         carom_mesh **mesh);
 
+/* Makes a shape and writes it: the bytes of carom_mesh_save of the mesh of carom_shape_make.
+ * A cloth that becomes binary PLY is written row by row and never held, so that it may be larger
+ * than memory. def may be NULL. Fails as these two do. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_shape_save(carom_context *context,
+                                                           const carom_shape_def *def,
+                                                           carom_mesh_format format,
+                                                           const char *path);
+
 /* "sphere", "globe" and so on. */
 CAROM_API const char *carom_shape_name(carom_shape shape);
 CAROM_API bool carom_shape_from_name(const char *name, carom_shape *shape);

@@ -79,7 +79,7 @@ CAROM_RESULT_ARRAY(carom_soup_impacts, carom_soup_impact);
  * - All faces that are not removed take part, those without area as the segments and points they
  *   are. Polygons take part as the triangles they are split into.
  * - CAROM_BAD_INPUT: positions that are not finite, or not as many as the soup has vertices.
- *   CAROM_UNSUPPORTED: backend cuda.
+ * - Backend cuda: the same results. With end positions and results in device memory: see cuda.h.
  * - Cost: that of preparing the soup and its pairs, two to four times where it moves smoothly by an
  *   edge's length, less than once where it moves as a whole, and about a microsecond more for
  *   every impact. So a cloth of 100,000 triangles takes 4 times as long as its pairs where its
@@ -134,8 +134,8 @@ CAROM_RESULT_ARRAY(carom_soup_near_pairs, carom_soup_near_pair);
  *   all its coordinates relative to one of its points. What touches has distance 0.
  * - CAROM_BAD_INPUT: a reach or minimum that is negative, infinite or NaN, a coordinate beyond
  *   2^1020, end positions that are not finite or not as many as the soup has vertices, a pose that
- *   is not finite. CAROM_UNSUPPORTED: backend cuda.
- * - The same bytes for any number of threads. Allocates nothing once warm.
+ *   is not finite.
+ * - The same bytes for any number of threads and on the GPU. Allocates nothing once warm.
  * - Cost: that of impacts of a soup at rest, and about half a microsecond per pair that is near. */
 
 /* Finds all pairs of a soup that are near, sorted by kind, then by faces. */

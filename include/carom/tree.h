@@ -59,6 +59,16 @@ typedef struct carom_tree carom_tree;
 CAROM_API carom_status carom_tree_create(carom_context *context, const carom_tree_def *def,
                                          carom_tree **tree);
 
+/* Replaces the spheres of a tree by those of another packing, such as one that was deformed
+ * (carom_packing_deform), and its mesh. The tree is then as one created anew, with the method, the
+ * arity and the seed of before; a seed of 0 where it was loaded. Needs exclusive use. `mesh` may be
+ * NULL, as in the def.
+ * - Statuses and cost are those of carom_tree_create. On failure the tree is as it was. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_tree_update(carom_context *context,
+                                                            carom_tree *tree,
+                                                            const carom_packing *packing,
+                                                            const carom_mesh_view *mesh);
+
 /* NULL is fine. */
 CAROM_API void carom_tree_destroy(carom_tree *tree);
 

@@ -46,7 +46,7 @@ from ._errors import (BadFileError, BadInputError, Cancelled, CaromError, FileEr
 from ._gas import Gas
 from ._mesh import Mesh, MeshLike, PathLike, check, guess_format, inspect
 from ._packing import Cover, Packing, measure_spheres
-from ._parts import pairs_in_parts
+from ._parts import kfree_in_parts, pairs_in_parts
 from ._query import advise
 from ._records import (Advance, Advice, Ball, BallsInfo, BallsMost, BroadInfo, Closest, ConvexAnswer, ConvexMost, CoverInfo,
                        CoverMeasure, Event, Gap, GasInfo, HullInfo, Impact, Interval, KFree, KFreeMost, Lens, Manifold,
@@ -176,6 +176,6 @@ __all__ = [
     "SoupSegmentKind", "Status", "Toi", "TooLargeError", "Tree", "TreeAnswer", "TreeFormat", "TreeGap", "TreeHint",
     "TreeInfo", "TreeMethod", "TriangleIntersection", "TriangleRelation", "UnsupportedError", "Urdf", "advise",
     "along_path", "build_info", "check", "clashes", "cover", "default_context", "distance", "exact", "guess_format",
-    "info", "isa_available", "load", "measure_spheres", "overlap", "pack", "pairs", "pairs_in_parts", "pose",
-    "self_pairs", "show", "solid_or_soup", "to_glb", "to_html", "tool",
+    "info", "isa_available", "kfree_in_parts", "load", "measure_spheres", "overlap", "pack", "pairs",
+    "pairs_in_parts", "pose", "self_pairs", "show", "solid_or_soup", "to_glb", "to_html", "tool",
 ]

@@ -4,7 +4,7 @@ import ctypes as C
 
 from ._enum import Enum, _ignore
 
-ABI = 10
+ABI = 11
 VERSION = '0.2.0'
 
 DEFAULT_INPUT_LIMIT = 64000000000
@@ -381,6 +381,7 @@ task_fn = C.CFUNCTYPE(None, C.c_void_p, C.c_uint32)
 run_fn = C.CFUNCTYPE(None, C.c_void_p, task_fn, C.c_void_p, C.c_uint32)
 progress_fn = C.CFUNCTYPE(C.c_bool, C.c_void_p, C.c_char_p, C.c_double)
 pairs_fn = C.CFUNCTYPE(C.c_bool, C.c_void_p, C.c_void_p, C.c_uint64)
+parts_counts_fn = C.CFUNCTYPE(C.c_bool, C.c_void_p, C.c_void_p, C.c_uint64)
 # Returns a struct, which ctypes cannot: on x86-64 its address is the first argument, and is returned.
 convex_support_fn = C.CFUNCTYPE(C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)
 broad_accept_fn = C.CFUNCTYPE(C.c_bool, C.c_void_p, C.c_uint32, C.c_uint32)
@@ -859,53 +860,6 @@ class soup_step(C.Structure):
     ]
 
 
-class parts_input(C.Structure):
-    """Where the faces of a mesh come from."""
-    _fields_ = [
-        ('path', C.c_char_p),
-        ('mesh', C.c_void_p),
-    ]
-
-
-class parts_def(C.Structure):
-    """What is searched, and with how much memory."""
-    _fields_ = [
-        ('a', parts_input),
-        ('b', parts_input),
-        ('cross', C.c_bool),
-        ('pose_b', pose),
-        ('within', C.c_bool),
-        ('reach', C.c_double),
-        ('degenerate', C.c_int),
-        ('fan', C.c_bool),
-        ('no_weld', C.c_bool),
-        ('memory', C.c_uint64),
-        ('part_faces', C.c_uint64),
-        ('folder', C.c_char_p),
-        ('shard', C.c_uint32),
-        ('shards', C.c_uint32),
-        ('count_only', C.c_bool),
-    ]
-
-
-class parts_report(C.Structure):
-    """What was read, kept and found."""
-    _fields_ = [
-        ('faces_a', C.c_uint64),
-        ('faces_b', C.c_uint64),
-        ('skipped_a', C.c_uint64),
-        ('skipped_b', C.c_uint64),
-        ('hash', C.c_uint64),
-        ('parts', C.c_uint64),
-        ('searches', C.c_uint64),
-        ('copies', C.c_uint64),
-        ('bytes_read', C.c_uint64),
-        ('bytes_spilled', C.c_uint64),
-        ('pairs', C.c_uint64),
-        ('peak_bytes', C.c_uint64),
-    ]
-
-
 class kfree(C.Structure):
     """How dense the faces of a soup are:"""
     _fields_ = [
@@ -936,6 +890,54 @@ class kfree_most(C.Structure):
     _fields_ = [
         ('pairs', C.c_uint64),
         ('published', C.c_uint64),
+    ]
+
+
+class parts_input(C.Structure):
+    """Where the faces of a mesh come from."""
+    _fields_ = [
+        ('path', C.c_char_p),
+        ('mesh', C.c_void_p),
+    ]
+
+
+class parts_def(C.Structure):
+    """What is searched, and with how much memory."""
+    _fields_ = [
+        ('a', parts_input),
+        ('b', parts_input),
+        ('cross', C.c_bool),
+        ('pose_b', pose),
+        ('within', C.c_bool),
+        ('reach', C.c_double),
+        ('degenerate', C.c_int),
+        ('fan', C.c_bool),
+        ('no_weld', C.c_bool),
+        ('memory', C.c_uint64),
+        ('part_faces', C.c_uint64),
+        ('folder', C.c_char_p),
+        ('shard', C.c_uint32),
+        ('shards', C.c_uint32),
+        ('count_only', C.c_bool),
+        ('boxes', C.c_bool),
+    ]
+
+
+class parts_report(C.Structure):
+    """What was read, kept and found."""
+    _fields_ = [
+        ('faces_a', C.c_uint64),
+        ('faces_b', C.c_uint64),
+        ('skipped_a', C.c_uint64),
+        ('skipped_b', C.c_uint64),
+        ('hash', C.c_uint64),
+        ('parts', C.c_uint64),
+        ('searches', C.c_uint64),
+        ('copies', C.c_uint64),
+        ('bytes_read', C.c_uint64),
+        ('bytes_spilled', C.c_uint64),
+        ('pairs', C.c_uint64),
+        ('peak_bytes', C.c_uint64),
     ]
 
 
@@ -1267,6 +1269,19 @@ class packing_def(C.Structure):
         ('seed', C.c_uint64),
         ('skip_shares', C.c_bool),
         ('keep_cells', C.c_bool),
+    ]
+
+
+class packing_deform_def(C.Structure):
+    """How a packing follows a mesh that deforms;"""
+    _fields_ = [
+        ('before', C.c_void_p),
+        ('after', C.c_void_p),
+        ('refill', C.c_bool),
+        ('allow_open', C.c_bool),
+        ('skip_shares', C.c_bool),
+        ('keep_cells', C.c_bool),
+        ('fine_shares', C.c_bool),
     ]
 
 
@@ -1975,6 +1990,17 @@ class cuda_positions(C.Structure):
     ]
 
 
+class cuda_impacts(C.Structure):
+    """Impacts or near pairs in device memory."""
+    _fields_ = [
+        ('data', C.c_void_p),
+        ('count', C.c_uint64),
+        ('capacity', C.c_uint64),
+        ('host_items', C.c_uint64),
+        ('memory', C.c_void_p),
+    ]
+
+
 class cuda_convex_shapes_def(C.Structure):
     """The shapes to be copied."""
     _fields_ = [
@@ -2000,6 +2026,14 @@ class cuda_convex_results(C.Structure):
         ('count', C.c_uint64),
         ('capacity', C.c_uint64),
         ('memory', C.c_void_p),
+    ]
+
+
+class cuda_robot_info(C.Structure):
+    """What the copy holds, and what it left to the host."""
+    _fields_ = [
+        ('bytes', C.c_uint64),
+        ('host_items', C.c_uint64),
     ]
 
 
@@ -2129,6 +2163,7 @@ FUNCTIONS = {
     'carom_mesh_inspect': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_mesh_triangulate': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_shape_make': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_shape_save': (C.c_int, (C.c_void_p, C.c_void_p, C.c_int, C.c_char_p)),
     'carom_shape_name': (C.c_char_p, (C.c_int,)),
     'carom_shape_from_name': (C.c_bool, (C.c_char_p, C.c_void_p)),
     'carom_grid_hash_name': (C.c_char_p, (C.c_int,)),
@@ -2191,9 +2226,10 @@ FUNCTIONS = {
     'carom_soup_cross_safe_step': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_double, C.c_void_p)),
     'carom_soup_self_safe_distances': (C.c_int, (C.c_void_p, C.c_void_p, C.c_double, C.c_double, C.c_void_p)),
     'carom_soup_cross_safe_distances': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_double, C.c_double, C.c_void_p, C.c_void_p)),
-    'carom_parts_pairs': (C.c_int, (C.c_void_p, C.c_void_p, pairs_fn, C.c_void_p, C.c_void_p)),
     'carom_kfree_measure': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_kfree_bound': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_parts_pairs': (C.c_int, (C.c_void_p, C.c_void_p, pairs_fn, C.c_void_p, C.c_void_p)),
+    'carom_parts_kfree': (C.c_int, (C.c_void_p, C.c_void_p, parts_counts_fn, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_repair_outcome_name': (C.c_char_p, (C.c_int,)),
     'carom_repair_outcome_from_name': (C.c_bool, (C.c_char_p, C.c_void_p)),
     'carom_repair_loops_free': (None, (C.c_void_p,)),
@@ -2252,6 +2288,7 @@ FUNCTIONS = {
     'carom_packing_method_name': (C.c_char_p, (C.c_int,)),
     'carom_packing_method_from_name': (C.c_bool, (C.c_char_p, C.c_void_p)),
     'carom_packing_create': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_packing_deform': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_packing_destroy': (None, (C.c_void_p,)),
     'carom_packing_get_info': (C.c_int, (C.c_void_p, C.c_void_p)),
     'carom_packing_spheres_free': (None, (C.c_void_p,)),
@@ -2274,6 +2311,7 @@ FUNCTIONS = {
     'carom_tree_method_name': (C.c_char_p, (C.c_int,)),
     'carom_tree_method_from_name': (C.c_bool, (C.c_char_p, C.c_void_p)),
     'carom_tree_create': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_tree_update': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_tree_destroy': (None, (C.c_void_p,)),
     'carom_tree_get_info': (C.c_int, (C.c_void_p, C.c_void_p)),
     'carom_tree_format_name': (C.c_char_p, (C.c_int,)),
@@ -2325,6 +2363,7 @@ FUNCTIONS = {
     'carom_gas_measure': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_gas_reset_measures': (C.c_int, (C.c_void_p, C.c_void_p)),
     'carom_gas_overlap': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_gas_count_distances': (C.c_int, (C.c_void_p, C.c_void_p, C.c_double, C.c_void_p, C.c_uint64)),
     'carom_gas_get_info': (C.c_int, (C.c_void_p, C.c_void_p)),
     'carom_gas_format_name': (C.c_char_p, (C.c_int,)),
     'carom_gas_format_from_name': (C.c_bool, (C.c_char_p, C.c_void_p)),
@@ -2405,6 +2444,13 @@ FUNCTIONS = {
     'carom_cuda_soup_update': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_soup_self_pairs': (C.c_int, (C.c_void_p, C.c_void_p, C.c_int, C.c_void_p)),
     'carom_cuda_soup_cross_pairs': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_int, C.c_void_p)),
+    'carom_cuda_impacts_free': (None, (C.c_void_p, C.c_void_p)),
+    'carom_cuda_soup_self_impacts': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_cuda_soup_cross_impacts': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_cuda_soup_self_first_impact': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_cuda_soup_cross_first_impact': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_cuda_soup_self_near': (C.c_int, (C.c_void_p, C.c_void_p, C.c_double, C.c_void_p)),
+    'carom_cuda_soup_self_safe_distances': (C.c_int, (C.c_void_p, C.c_void_p, C.c_double, C.c_double, C.c_void_p)),
     'carom_cuda_soup_closest_points': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_cuda_soup_cast_rays': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_cuda_soup_winding': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
@@ -2420,6 +2466,11 @@ FUNCTIONS = {
     'carom_cuda_convex_meet_batch': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_convex_distance_batch': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_convex_depth_batch': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_cuda_robot_create': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_cuda_robot_update': (C.c_int, (C.c_void_p, C.c_void_p)),
+    'carom_cuda_robot_destroy': (None, (C.c_void_p,)),
+    'carom_cuda_robot_get_info': (C.c_int, (C.c_void_p, C.c_void_p)),
+    'carom_cuda_robot_check': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_void_p)),
     'carom_cuda_frame_begin': (C.c_int, (C.c_void_p,)),
     'carom_cuda_frame_end': (C.c_int, (C.c_void_p, C.c_void_p)),
     'carom_cuda_frame_run': (C.c_int, (C.c_void_p, C.c_void_p)),

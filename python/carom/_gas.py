@@ -215,6 +215,12 @@ class Gas(Handle):
         pick(context)._call(lib.carom_gas_overlap, self._pointer, byref(found), reads=(self,))
         return found.value
 
+    def count_distances(self, step: float, count: int, *, context: Optional[Context] = None) -> np.ndarray:
+        """The pairs of spheres from k to k + 1 steps apart, for each k below count; weighted where there are walls."""
+        found = np.zeros(count)
+        pick(context)._call(lib.carom_gas_count_distances, self._pointer, step, address(found), count, reads=(self,))
+        return found
+
     @property
     def info(self) -> GasInfo:
         """What the choices of method, queue and cells came to."""

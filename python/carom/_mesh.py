@@ -92,6 +92,26 @@ class Mesh(Handle):
                             None if name is None else path_bytes(name), byref(self._pointer))
         return self
 
+    @staticmethod
+    def save_shape(path: PathLike, shape: Union[str, Shape] = Shape.SPHERE, *,
+                   format: Union[str, MeshFormat] = MeshFormat.GUESS, detail: int = 0, size: float = 0.0,
+                   seed: int = 0, dtype: Any = np.float64, polygons: bool = False, phase: float = 0.0,
+                   context: Optional[Context] = None) -> None:
+        """Makes a mesh by formula and writes it: the bytes of `shape` and `save`. A cloth is written to binary PLY row by
+        row, so that it may be larger than memory.
+
+        >>> import carom, os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "cloth.ply")
+        ...     carom.Mesh.save_shape(path, "cloth", detail=20)
+        ...     carom.Mesh.load(path).face_count
+        800
+        """
+        definition = _abi.shape_def(
+            shape=Shape.of(shape), detail=_count(detail, "detail"), size=number(size, "size"),
+            seed=_count(seed, "seed"), scalar=scalar_of(dtype), polygons=bool(polygons), phase=number(phase, "phase"))
+        pick(context)._call(lib.carom_shape_save, byref(definition), MeshFormat.of(format), path_bytes(path))
+
     @classmethod
     def shape(cls, shape: Union[str, Shape] = Shape.SPHERE, *, detail: int = 0, size: float = 0.0, ratio: float = 0.0,
               parts: int = 0, p: int = 0, q: int = 0, seed: int = 0, dtype: Any = np.float64, polygons: bool = False,

@@ -11,7 +11,7 @@ from . import _abi
 from ._abi import PackingFormat, PackingMethod
 from ._arrays import ArrayLike, Results, address, floats, number
 from ._core import Context, Handle, _count, byref, lib, pick
-from ._mesh import MeshLike, PathLike, _bytes, mesh_view, path_bytes, view_reads
+from ._mesh import MeshLike, PathLike, _bytes, mesh_view, path_bytes, positions_view, view_reads
 from ._records import CoverInfo, CoverMeasure, PackingInfo, info, read
 from ._soup import device_of
 
@@ -63,6 +63,29 @@ class Packing(Handle):
         self = cls.__new__(cls)
         Handle.__init__(self)
         return self
+
+    def deform(self, before: MeshLike, positions: Any, *, refill: bool = False, allow_open: bool = False,
+               skip_shares: bool = False, keep_cells: bool = False, fine_shares: bool = False,
+               context: Optional[Context] = None) -> Packing:
+        """The packing of a mesh that deforms: `before` was packed, and its vertices are now at `positions`. Spheres are
+        carried along, and shrink where they have to; with `refill` they move and grow again.
+
+        >>> import carom
+        >>> mesh = carom.Mesh.shape("box")
+        >>> packing = carom.Packing(mesh, count=50)
+        >>> longer = packing.deform(mesh, mesh.vertices * [1, 1, 2], refill=True)
+        >>> longer.info.volume, longer.info.fill > 0.5
+        (16.0, True)
+        """
+        view, after, made = mesh_view(before), positions_view(positions), type(self)._new()
+        made._device = self._device
+        definition = _abi.packing_deform_def(
+            before=ctypes.addressof(view.c), after=ctypes.addressof(after.c), refill=bool(refill),
+            allow_open=bool(allow_open), skip_shares=bool(skip_shares), keep_cells=bool(keep_cells),
+            fine_shares=bool(fine_shares))
+        pick(context, self._device)._call(lib.carom_packing_deform, self._pointer, byref(definition),
+                                          byref(made._pointer), reads=(self, *view_reads(view), *view_reads(after)))
+        return made
 
     @property
     def info(self) -> PackingInfo:

@@ -314,6 +314,13 @@ class HullInfo(NamedTuple):
     bytes: int
 
 
+class CudaRobotInfo(NamedTuple):
+    """What a robot in device memory holds."""
+
+    bytes: int
+    host_items: int
+
+
 class ConvexMost(NamedTuple):
     """The most work that a query of two shapes can take."""
 

@@ -82,6 +82,14 @@ class Tree(Handle):
         pick(context)._call(lib.carom_tree_save_memory, self._pointer, TreeFormat.CAROM, content.out, reads=(self,))
         return content.bytes()
 
+    def update(self, packing: Packing, mesh: MeshLike = None, *, context: Optional[Context] = None) -> None:
+        """Replaces the packing by another, such as one from Packing.deform(), and the mesh. The answers are then those
+        of a new tree."""
+        view = None if mesh is None else mesh_view(mesh)
+        pick(context)._call(lib.carom_tree_update, self._pointer, _packing(packing)._pointer,
+                            None if view is None else byref(view.c), change=self,
+                            reads=(packing, *(() if view is None else view_reads(view))))
+
     @property
     def info(self) -> TreeInfo:
         """What the tree consists of."""

@@ -27,18 +27,22 @@ from typing import Any, Iterator, Optional, Sequence, Union
 import numpy as np
 
 from . import _abi
-from ._abi import BallsPairKind, CudaOrder, Scalar
-from ._arrays import ArrayLike, address, dtype_of, packed, pose_pointer
+from ._abi import BallsPairKind, CudaOrder, Scalar, SoupImpactKind
+from ._arrays import ArrayLike, address, dtype_of, number, packed, pose_pointer
 from ._broad import Broad
 from ._convex import Convex
 from ._core import Context, Handle, byref, default_context, lib, pick
+from ._records import CudaRobotInfo, Impact, info, read
+from ._robot import Robot
 from ._soup import Soup, both
 from ._tree import Balls, balls_query_def
 
-__all__ = ["ConvexBodies", "ConvexShapes", "DeviceArray", "DevicePairs", "DeviceResults", "Frame", "available",
-           "balls_overlap", "balls_pairs", "broad_pairs", "cast_rays", "closest_points", "convex_boxes", "convex_depth",
-           "convex_distance", "convex_meet", "cross_pairs", "finish", "record", "self_pairs", "set_timing",
-           "signed_distances", "steps", "to_device", "update_broad", "update_soup", "winding"]
+__all__ = ["ConvexBodies", "ConvexShapes", "DeviceArray", "DeviceImpacts", "DevicePairs", "DeviceResults", "Frame",
+           "RobotCopy", "available", "balls_overlap", "balls_pairs", "broad_pairs", "cast_rays", "closest_points",
+           "convex_boxes", "convex_depth", "convex_distance", "convex_meet", "cross_first_impact", "cross_impacts",
+           "cross_pairs", "finish", "record", "self_first_impact", "self_impacts", "self_near", "self_pairs",
+           "self_safe_distances", "set_timing", "signed_distances", "steps", "to_device", "update_broad", "update_soup",
+           "winding"]
 
 _pending: dict[int, list[Any]] = {}  # by context: what queued work reads and writes, until it is finished
 
@@ -189,6 +193,28 @@ class DeviceResults(_DeviceResult):
         return _read(self._context, self._c.data or 0, (len(self),), kind).view(np.recarray)
 
 
+class DeviceImpacts(_DeviceResult):
+    """Impacts or near pairs of soups in device memory; len() waits for them. `time` of near pairs is the distance."""
+
+    _struct = _abi.cuda_impacts
+    _free = staticmethod(lib.carom_cuda_impacts_free)
+
+    @property
+    def host_items(self) -> int:
+        """How many were decided on the host, because doubles could not."""
+        return self._c.host_items if len(self) >= 0 else 0
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        size = ctypes.sizeof(_abi.soup_impact)
+        return {"version": 2, "shape": (len(self), size), "typestr": "|u1", "data": (self._c.data or 0, False)}
+
+    def read(self) -> Any:
+        """Copies them to the host, as records."""
+        kind = np.dtype((np.record, dtype_of(_abi.soup_impact)))
+        return _read(self._context, self._c.data or 0, (len(self),), kind).view(np.recarray)
+
+
 # ---- Soups ---------------------------------------------------------------------------------------------------------
 
 def update_soup(soup: Soup, positions: Any, context: Optional[Context] = None) -> None:
@@ -219,6 +245,79 @@ def cross_pairs(a: Soup, b: Soup, pose: ArrayLike = None, *, pose_a: ArrayLike =
     _keep(chosen, found, a, b)
     chosen._call(lib.carom_cuda_soup_cross_pairs, a._pointer, pose_pointer(pose_a, "pose_a"), b._pointer,
                  pose_pointer(pose), CudaOrder.of(order), byref(found._c), reads=(a, b))
+    return found
+
+
+def _end_positions(values: Any, name: str) -> Any:
+    if values is None:
+        return None
+    pointer, count, dtype = _device(values, (3,), (np.float32, np.float64), name)
+    return _abi.cuda_positions(pointer, Scalar.FLOAT32 if dtype == np.float32 else Scalar.FLOAT64, count)
+
+
+def self_impacts(soup: Soup, end: Any, *, context: Optional[Context] = None) -> DeviceImpacts:
+    """Soup.impacts with (n, 3) end positions and result in device memory."""
+    given, chosen = _end_positions(end, "end"), _context(context, soup)
+    found = DeviceImpacts(chosen)
+    _keep(chosen, end, given, found, soup)
+    chosen._call(lib.carom_cuda_soup_self_impacts, soup._pointer, byref(given) if given is not None else None,
+                 byref(found._c), reads=(soup,))
+    return found
+
+
+def cross_impacts(a: Soup, b: Soup, end_a: Any = None, end_b: Any = None, *,
+                  context: Optional[Context] = None) -> DeviceImpacts:
+    """Soup.impacts of two soups with (n, 3) end positions and result in device memory; None: the soup stays where it is."""
+    both(a, b, Soup)
+    chosen = _context(context, a)
+    given_a, given_b = _end_positions(end_a, "end_a"), _end_positions(end_b, "end_b")
+    found = DeviceImpacts(chosen)
+    _keep(chosen, end_a, end_b, given_a, given_b, found, a, b)
+    chosen._call(lib.carom_cuda_soup_cross_impacts, a._pointer, byref(given_a) if given_a is not None else None,
+                 b._pointer, byref(given_b) if given_b is not None else None, byref(found._c), reads=(a, b))
+    return found
+
+
+def self_first_impact(soup: Soup, end: Any, *, context: Optional[Context] = None) -> Optional[Impact]:
+    """Soup.first_impact with (n, 3) end positions in device memory; waits."""
+    given, chosen, found = _end_positions(end, "end"), _context(context, soup), _abi.soup_impact()
+    _keep(chosen, end, given, found, soup)
+    chosen._call(lib.carom_cuda_soup_self_first_impact, soup._pointer, byref(given) if given is not None else None,
+                 byref(found), reads=(soup,))
+    finish(chosen)
+    return None if found.kind == SoupImpactKind.NONE else read(Impact, found)
+
+
+def cross_first_impact(a: Soup, b: Soup, end_a: Any = None, end_b: Any = None, *,
+                       context: Optional[Context] = None) -> Optional[Impact]:
+    """Soup.first_impact of two soups with (n, 3) end positions in device memory; waits."""
+    both(a, b, Soup)
+    chosen, found = _context(context, a), _abi.soup_impact()
+    given_a, given_b = _end_positions(end_a, "end_a"), _end_positions(end_b, "end_b")
+    _keep(chosen, end_a, end_b, given_a, given_b, found, a, b)
+    chosen._call(lib.carom_cuda_soup_cross_first_impact, a._pointer, byref(given_a) if given_a is not None else None,
+                 b._pointer, byref(given_b) if given_b is not None else None, byref(found), reads=(a, b))
+    finish(chosen)
+    return None if found.kind == SoupImpactKind.NONE else read(Impact, found)
+
+
+def self_near(soup: Soup, reach: float, *, context: Optional[Context] = None) -> DeviceImpacts:
+    """Soup.self_near with the result in device memory."""
+    chosen = _context(context, soup)
+    found = DeviceImpacts(chosen)
+    _keep(chosen, found, soup)
+    chosen._call(lib.carom_cuda_soup_self_near, soup._pointer, float(reach), byref(found._c), reads=(soup,))
+    return found
+
+
+def self_safe_distances(soup: Soup, reach: float, minimum: float = 0.0, *,
+                        context: Optional[Context] = None) -> DeviceArray:
+    """Soup.self_safe_distances with the result in device memory."""
+    chosen = _context(context, soup)
+    found = DeviceArray(soup._vertex_count, np.float64, context=chosen)
+    _keep(chosen, found, soup)
+    chosen._call(lib.carom_cuda_soup_self_safe_distances, soup._pointer, float(reach), float(minimum),
+                 found._pointer, reads=(soup,))
     return found
 
 
@@ -388,6 +487,40 @@ def convex_distance(bodies: ConvexBodies, pairs: DevicePairs, *, context: Option
 def convex_depth(bodies: ConvexBodies, pairs: DevicePairs, *, context: Optional[Context] = None) -> DeviceResults:
     """How far apart or how deep the bodies of each pair are."""
     return _convex(lib.carom_cuda_convex_depth_batch, bodies, pairs, context)
+
+
+# ---- Robots --------------------------------------------------------------------------------------------------------
+
+class RobotCopy(Handle):
+    """A robot and its world, copied to the device. Call update() after changes of the robot."""
+
+    _destroy = staticmethod(lib.carom_cuda_robot_destroy)
+
+    def __init__(self, robot: Robot, *, context: Optional[Context] = None) -> None:
+        super().__init__("cuda:0" if context is None else context.device)
+        self._robot, self._dof = robot, robot.info.dof
+        _context(context, self)._call(lib.carom_cuda_robot_create, robot._pointer, byref(self._pointer), reads=(robot,))
+
+    def update(self, *, context: Optional[Context] = None) -> None:
+        """Copies the robot and its world anew."""
+        _context(context, self)._call(lib.carom_cuda_robot_update, self._pointer, reads=(self._robot,), change=self)
+
+    @property
+    def info(self) -> CudaRobotInfo:
+        """What the copy holds, and how many configurations it left to the host so far."""
+        return info(self, lib.carom_cuda_robot_get_info, CudaRobotInfo, _abi.cuda_robot_info)
+
+    def check(self, q: Any, *, margin: float = 0.0, covers_only: bool = False,
+              context: Optional[Context] = None) -> DeviceArray:
+        """Robot.check of configurations (n, dof) in device memory, with the result there."""
+        pointer, count, _ = _device(q, (self._dof,), (np.float64,), "q")
+        chosen = _context(context, self)
+        found = DeviceArray((count,), dtype_of(_abi.robot_result), context=chosen)
+        query = _abi.robot_query(margin=number(margin, "margin"), covers_only=bool(covers_only))
+        _keep(chosen, q, found, self, query)
+        chosen._call(lib.carom_cuda_robot_check, self._pointer, pointer, count, byref(query), found._pointer,
+                     reads=(self, self._robot))
+        return found
 
 
 # ---- Frames and times ----------------------------------------------------------------------------------------------

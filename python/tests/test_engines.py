@@ -611,6 +611,14 @@ def test_trees_and_balls(tmp_path):
         assert again.distance(again, poses).tobytes() == gaps.tobytes()
     with pytest.raises(carom.BadFileError):
         carom.Tree.from_bytes(tree.to_bytes()[:-100])
+    longer = carom.Mesh(TORUS.vertices * [1, 1, 1.5], TORUS.faces)
+    for refill in (False, True):
+        moved = packing.deform(TORUS, longer.vertices, refill=refill)
+        assert moved.info.spheres <= 300 and moved.info.fill > 0.5 * packing.info.fill
+        tree.update(moved, longer)
+        bare.update(moved)
+        assert tree.overlap(tree, poses).tobytes() == carom.Tree(moved, longer).overlap(tree, poses).tobytes()
+        assert bare.info.triangles == 0 and bare.info.spheres == moved.info.spheres
     spheres = packing.list_spheres()
     balls.update(spheres[:100], packing.info.volume)
     assert len(balls) == 100
@@ -634,6 +642,8 @@ def test_gases(tmp_path):
     assert gas.measure().collisions == len(events) > 20
     assert gas.measure().energy == pytest.approx(0.5 * (velocities ** 2).sum())
     assert gas.overlap() < 1e-9 and np.isfinite(gas.measure().z)
+    pairs = make().count_distances(0.5, 10)
+    assert pairs[:4].sum() == 0 and pairs[4] == 3 * len(grid) and pairs[5] == 6 * len(grid)
     gas.save(tmp_path / "gas")
     again, third = carom.Gas.load(tmp_path / "gas"), carom.Gas.from_bytes(gas.to_bytes(), queue="tree")
     following = [g.next(9.0) for g in (gas, again, third)]
@@ -737,6 +747,20 @@ def test_the_gpu():
     assert (again.read() == truth).all()
     other = cuda.cross_pairs(soup, soup, [0.01, 0, 0], context=context)
     assert (other.read() == carom.Soup(cloth).pairs(carom.Soup(cloth), [0.01, 0, 0])).all()
+    end = (cloth.vertices + np.random.default_rng(4).uniform(-0.02, 0.02, cloth.vertices.shape)).astype(np.float32)
+    on_device, on_cpu = cuda.to_device(end, context=context), carom.Soup(cloth)
+    found = cuda.self_impacts(soup, on_device, context=context)
+    truth = on_cpu.impacts(end)
+    assert len(found) == len(truth) and (found.read().time.lower == truth.time.lower).all()
+    assert cuda.self_first_impact(soup, on_device, context=context) == on_cpu.first_impact(end)
+    other = cuda.cross_impacts(soup, soup, on_device, context=context)
+    assert len(other) == len(on_cpu.impacts(end, on_cpu))
+    assert (cuda.cross_first_impact(soup, soup, on_device, context=context)
+            == on_cpu.first_impact(end, on_cpu))
+    assert len(cuda.self_near(soup, 0.01, context=context)) == len(on_cpu.self_near(0.01))
+    distances = cuda.self_safe_distances(soup, 0.01, context=context)
+    cuda.finish(context)
+    assert (distances.read() == on_cpu.self_safe_distances(0.01)).all()
     points = np.random.default_rng(2).uniform(-1, 1, (300, 3))
     rays = np.column_stack((points, -points, np.zeros(300)))
     hits = cuda.closest_points(soup, cuda.to_device(points, context=context), context=context)
@@ -775,6 +799,15 @@ def test_the_gpu():
     near = cuda.broad_pairs(broad, context=context)
     answers = [f(bodies, near, context=context).read() for f in (cuda.convex_meet, cuda.convex_distance, cuda.convex_depth)]
     assert len(answers[0]) == len(near.read()) == len(answers[2])
+    boom = {"kind": "box", "half": (0.9, 0.05, 0.05), "pose": (1, 0, 0)}
+    robot = carom.Robot([[], [boom]], [{"kind": "continuous", "parent": 0, "child": 1, "axis": (0, 0, 1)}])
+    copy = cuda.RobotCopy(robot, context=context)
+    robot.add_objects([{"kind": "sphere", "radius": 0.2, "pose": (0, 1.5, 0)}])
+    copy.update(context=context)
+    turns = np.linspace(-3, 3, 500)[:, None]
+    verdicts = copy.check(cuda.to_device(turns, context=context), context=context)
+    cuda.finish(context)
+    assert (verdicts.read()["verdict"] == robot.check(turns).verdict).all() and copy.info.host_items == 0
     cuda.set_timing(True, context=context)
     assert isinstance(cuda.steps(context), dict)
 

@@ -112,6 +112,7 @@ GOOD = [
     (lambda *a, **k: (lambda s: (s.commit(), s.cast_rays(*a, **k)))(scene()), [V, V], {}),
     (carom.Packing, [BOX], {"count": 5, "fill": 0.1, "radius": 0.1, "method": "octree", "epsilon": 0.1}),
     (carom.Packing.from_bytes, [PACKING.to_bytes()], {}), (PACKING.save, ["/no/such/folder.ply"], {"format": "ply"}),
+    (PACKING.deform, [BOX, BOX], {"refill": True, "keep_cells": True}), (lambda *a, **k: carom.Tree(PACKING).update(*a, **k), [PACKING, BOX], {}),
     (carom.Cover, [BOX], {"count": 4, "distance": 0.0, "margin": 0.1}),
     (carom.measure_spheres, [BOX, [[0, 0, 0, 1.5]]], {}), (carom.Tree, [PACKING, BOX], {"method": "median", "arity": 4}),
     (carom.Tree.from_bytes, [TREE.to_bytes()], {}), (TREE.overlap, [TREE, POSES], {"scale_a": 1.0, "tolerance": 0.1}),

@@ -16,9 +16,9 @@
 #include "base/assert.h"
 #include "base/device.h"
 
-#define CAROM_DEVICE_COUNTERS   8u   /* of an operation: a search of two soups has seven */
+#define CAROM_DEVICE_COUNTERS   16u  /* of an operation: a search for impacts has thirteen */
 #define CAROM_DEVICE_MOST_OPS   32u  /* queued at a time: a frame of an application has a few */
-#define CAROM_DEVICE_ARGUMENTS  352u /* bytes: the largest operation, a search of two soups */
+#define CAROM_DEVICE_ARGUMENTS  448u /* bytes: the largest operation, a search for impacts */
 #define CAROM_DEVICE_ALLOCATION 512u /* bytes: what device memory is aligned to */
 #define CAROM_WARP              32u  /* lanes, on every device so far */
 
@@ -74,6 +74,18 @@ typedef enum carom_scratch_rule {
     X(SOUP_UNDECIDED, RUNNING, "pairs that doubles leave open")                                    \
     X(SOUP_NEIGHBOURS, FINISHED, "diameters and counts of near faces")                             \
     X(SOUP_NEAR, FINISHED, "near faces that doubles leave open, for the host")                     \
+    /* impacts_cuda.cu */                                                                          \
+    X(IMPACTS_ENDS, FINISHED, "end positions from the host")                                       \
+    X(IMPACTS_FRAME, RUNNING, "where float32 points lie, and their gaps")                          \
+    X(IMPACTS_TREE, RUNNING, "tree of the boxes that triangles sweep, and their corners")          \
+    X(IMPACTS_OPEN, RUNNING, "vertices and faces, and edges, that no direction separates")         \
+    X(IMPACTS_LEFT, RUNNING, "of these, those that no sign of a polynomial separates")             \
+    X(IMPACTS_DEEP, RUNNING, "of these, those whose time has to be cut with a stack")              \
+    X(IMPACTS_HITS, FINISHED, "those that count: keys")                                            \
+    X(IMPACTS_TIMES, FINISHED, "beside them: intervals")                                           \
+    X(IMPACTS_SORT, FINISHED, "keys while they are sorted")                                        \
+    X(IMPACTS_FOUND, FINISHED, "impacts for the host, or for the caller")                          \
+    X(IMPACTS_HOST, FINISHED, "motions that doubles leave open, for the host")                     \
     /* soup_batch_cuda.h */                                                                        \
     X(BATCH_TREE, RUNNING, "wide tree of a soup")                                                  \
     X(BATCH_SORT, RUNNING, "keys and order of points or rays")                                     \
@@ -108,7 +120,17 @@ typedef enum carom_scratch_rule {
     X(BALLS_FLAGS, ZERO, "spheres whose covers meet; find_overlaps clears")                        \
     X(BALLS_QUERIES, RUNNING, "queries from the host")                                             \
     X(BALLS_OVERLAPS, FINISHED, "overlaps for the host")                                           \
-    X(BALLS_SORTED, RUNNING, "pairs of spheres while they are sorted")
+    X(BALLS_SORTED, RUNNING, "pairs of spheres while they are sorted")                             \
+    /* robot_cuda.cu */                                                                            \
+    X(ROBOT_ROWS, RUNNING, "frames, poses and states of configurations")                           \
+    X(ROBOT_COUNTS, RUNNING, "entries of lists, of each part")                                     \
+    X(ROBOT_NEAR, RUNNING, "pairs of bodies whose bounding balls are near")                        \
+    X(ROBOT_FINE, RUNNING, "pairs of bodies whose covers are near")                                \
+    X(ROBOT_TREES, RUNNING, "pairs of a body and a tree")                                          \
+    X(ROBOT_REST, RUNNING, "of these, pairs that bounding balls leave undecided")                  \
+    X(ROBOT_LEFT, RUNNING, "pairs of bodies that spheres leave undecided")                         \
+    X(ROBOT_FACES, RUNNING, "of these, pairs that faces decide")                                   \
+    X(ROBOT_HOST, FINISHED, "configurations for the host")
 
 typedef enum carom_device_scratch {
 #define CAROM_SCRATCH_NAME(name, rule, what) CAROM_SCRATCH_##name,

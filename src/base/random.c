@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* splitmix64 (Steele, Lea, Flood 2014): one addition and a finaliser. The seed alone determines the
- * stream, on every machine. */
+/* Random numbers for callers: those of random_item.h. */
 #include <math.h>
 
 #include "base/math.h"
+#include "base/random_item.h"
 #include "base/status.h"
 
 uint64_t carom_random_next(carom_random *random) {
     CAROM_REQUIRE_OR(random != NULL, CAROM_ARE_NULL("random numbers"), 0);
-    random->state += UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t z = random->state;
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return z ^ (z >> 31);
+    return carom_random_step(random);
 }
 
 double carom_random_uniform(carom_random *random) {
-    return (double)(carom_random_next(random) >> 11) * 0x1p-53;
+    return carom_random_fraction(carom_random_next(random));
 }
 
 double carom_random_between(carom_random *random, double low, double high) {

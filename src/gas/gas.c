@@ -421,6 +421,7 @@ carom_status carom_gas_create(carom_context *context, const carom_gas_def *def, 
     if (gas == NULL) return carom_fail_memory(context, sizeof(*gas), "a gas");
     memset(gas, 0, sizeof(*gas));
     gas->allocator = context->allocator;
+    gas->parallel_from = CAROM_GAS_PARALLEL_FROM;
     set_rules(gas, def);
     carom_progress_begin(context, "adding spheres", GAS_UNITS_PER_SPHERE * count);
     carom_status status =

@@ -141,7 +141,8 @@ typedef struct carom_gas_cells {
     uint32_t size[4];    /* without the layer around; the fourth value pads the vectors */
     carom_gas_home last; /* the highest cell */
     double edge[4], per_edge[3];
-    double skin[4]; /* CENTRE: distance by which a sphere may leave its cell; see gas_run_cpu.c */
+    double skin[4];  /* CENTRE: distance by which a sphere may leave its cell; see gas_run_cpu.c */
+    double ahead[4]; /* the same for a cell that it enters early: less within windows of time */
 } carom_gas_cells;
 
 /* ---- Neighbour lists ------------------------------------------------------------------------- */
@@ -205,6 +206,20 @@ typedef struct carom_gas_total { /* a compensated sum */
     double sum, rest;
 } carom_gas_total;
 
+static inline void carom_gas_total_add(carom_gas_total *total, double value) {
+    double sum = total->sum + value;
+    total->rest +=
+        fabs(total->sum) >= fabs(value) ? (total->sum - sum) + value : (value - sum) + total->sum;
+    total->sum = sum;
+}
+
+/* What windows of time came to, since create (gas_windows.h). */
+typedef struct carom_gas_window_counts {
+    uint64_t windows, undone;
+    uint64_t steps, kept, serial; /* entries handled; not in the first pass; on one thread */
+    uint32_t threads;             /* of the last window */
+} carom_gas_window_counts;
+
 struct carom_gas {
     carom_allocator allocator;
     carom_gas_def def;
@@ -237,6 +252,10 @@ struct carom_gas {
     uint64_t events;     /* since create */
     uint64_t waits;      /* bodies rewritten because CAROM_GAS_HORIZON had passed, since create */
     uint64_t sort_after; /* the order in memory is checked at this number of predictions */
+    struct carom_gas_part *part; /* NULL, or what one thread does in a window (gas_windows.h) */
+    uint64_t parallel_from;      /* spheres from which windows are used */
+    uint64_t window_span;        /* ticks of the last window; 0: none yet */
+    carom_gas_window_counts counts;
     /* measures */
     uint64_t collisions, wall_hits, crossings, predictions;
     double measured_from;
@@ -314,6 +333,17 @@ typedef struct carom_gas_observer {
     void *user;
 } carom_gas_observer;
 
+/* The time to which a call advances, and the units of its progress that were reported. */
+typedef struct carom_gas_goal {
+    double start, until;
+    uint64_t shown;
+} carom_gas_goal;
+
+void carom_gas_show_progress(carom_context *context, const carom_gas *gas, carom_gas_goal *goal);
+
+/* Spheres from which several threads are worth their while. */
+#define CAROM_GAS_PARALLEL_FROM 20000
+
 /* Handles the entries due up to tick `until`, at most `steps` of them. */
 CAROM_CPU_DECLARE(carom_gas_stop, carom_gas_run, carom_gas *gas, int64_t until, uint64_t steps,
                   const carom_gas_observer *observer, uint32_t *culprit);
@@ -346,7 +376,9 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t 
 /* Sorts the spheres in memory along a Morton curve. Cells, lists and queue must be built anew. */
 carom_status carom_gas_sort(carom_context *context, carom_gas *gas);
 
-/* Checks whether the order in memory has decayed and, if so, renews it. */
+/* True when the order in memory has decayed; checked once in a while. */
+bool carom_gas_is_unsorted(carom_gas *gas);
+/* Renews the order in memory when it has decayed. */
 carom_status carom_gas_resort(carom_context *context, carom_gas *gas);
 
 /* Present position and velocity. The position is inside the box along periodic axes. */
@@ -364,6 +396,8 @@ void carom_gas_trajectories_renew(carom_gas *gas, bool predicted);
 carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas, uint64_t amount);
 /* Reserves the overflow cells one step may need; false when there is no memory. */
 bool carom_gas_cells_reserve(carom_gas *gas);
+/* The same for `wanted` cells. */
+bool carom_gas_cells_reserve_many(carom_gas *gas, uint64_t wanted);
 void carom_gas_cells_release(carom_gas *gas);
 
 /* Cells must be built. */
@@ -375,6 +409,10 @@ void carom_gas_lists_release(carom_gas *gas);
 carom_status carom_gas_queue_create(carom_context *context, carom_gas *gas);
 /* Removes stale entries or reserves capacity for the next steps; false when there is no memory. */
 bool carom_gas_calendar_reserve(carom_gas *gas);
+/* Makes the calendar of a part of a gas, or of all of it; false when there is no memory. */
+bool carom_gas_calendar_create(carom_gas *gas);
+/* Sorts entries by time. */
+void carom_gas_queue_sort(carom_gas_queue_entry *entries, uint64_t count);
 /* Empties the calendar, chooses the bucket width again and enters all spheres. */
 bool carom_gas_calendar_refill(carom_gas *gas);
 void carom_gas_queue_release(carom_gas *gas);

@@ -2,7 +2,7 @@
 /* Advancing the time: runs the event loop in pieces, shifts the epoch, renews the order in memory.
  *
  * Invariant: the events do not depend on how a run is divided into pieces. */
-#include "gas/gas.h"
+#include "gas/gas_windows.h"
 
 #include <math.h>
 
@@ -11,6 +11,7 @@
 #define STEPS_PER_LOOK   256     /* steps between checks for cancellation: some 0.1 ms */
 #define PROGRESS_UNITS   1000000 /* of the time to go */
 #define EPOCHS_AT_ONCE   3       /* of one run, at most: see CAROM_GAS_EPOCH */
+#define SERIAL_SHARE     16      /* of the spheres: predictions of a call before threads begin */
 #define WAITS_PER_SPHERE 64      /* without any event: see has_waited_enough */
 #define LEAST_WAITS      (UINT64_C(1) << 20) /* some half a second */
 
@@ -118,18 +119,44 @@ static carom_gas_stop run_steps(carom_context *context, carom_gas *gas, int64_t 
     return stop;
 }
 
+void carom_gas_show_progress(carom_context *context, const carom_gas *gas, carom_gas_goal *goal) {
+    double now = carom_gas_get_time(gas);
+    double done =
+        goal->until > goal->start ? (now - goal->start) / (goal->until - goal->start) : 1.0;
+    uint64_t units = (uint64_t)(done * PROGRESS_UNITS);
+    if (units <= goal->shown) return;
+    carom_progress_add(context, 0, units - goal->shown);
+    goal->shown = units;
+}
+
+/* Whether several threads take part. A short call is done before they have begun. */
+static bool is_for_threads(const carom_context *context, const carom_gas *gas,
+                           const carom_gas_observer *observer, uint64_t predictions) {
+    return context->threads > 1 && observer->on_event == NULL && gas->def.response == NULL &&
+           gas->count >= gas->parallel_from && gas->def.queue == CAROM_GAS_QUEUE_CALENDAR &&
+           gas->method != CAROM_GAS_METHOD_EXTENT &&
+           (predictions >= gas->count / SERIAL_SHARE ||
+            gas->parallel_from < CAROM_GAS_PARALLEL_FROM);
+}
+
 static carom_status run_until(carom_context *context, carom_gas *gas, double until,
                               const carom_gas_observer *observer) {
     if (!gas->ready) CAROM_TRY(carom_gas_rebuild(context, gas, 0));
     skip_rest(gas, until);
-    const double start = carom_gas_get_time(gas);
-    double quiet_since = start;
-    uint64_t shown = 0, events = gas->events, waits = gas->waits; /* since the last event */
+    carom_gas_goal shown = {carom_gas_get_time(gas), until, 0};
+    double quiet_since = shown.start;
+    uint64_t events = gas->events, waits = gas->waits; /* since the last event */
+    const uint64_t predictions = gas->predictions;
+    gas->counts.threads = 1;
     for (;;) {
         uint32_t culprit = 0;
+        carom_gas_stop stop = CAROM_GAS_STOP_STEPS;
+        bool ran = false;
         int64_t goal = ticks_until(gas, until);
         bool last = goal < EPOCHS_AT_ONCE * CAROM_GAS_EPOCH;
-        carom_gas_stop stop = run_steps(context, gas, goal, observer, &culprit);
+        if (is_for_threads(context, gas, observer, gas->predictions - predictions))
+            CAROM_TRY(carom_gas_run_windows(context, gas, goal, &shown, &stop, &culprit, &ran));
+        if (!ran) stop = run_steps(context, gas, goal, observer, &culprit);
         if (stop == CAROM_GAS_STOP_EVENT || (stop == CAROM_GAS_STOP_TIME && last)) return CAROM_OK;
         if (stop == CAROM_GAS_STOP_LISTS) {
             CAROM_TRY(carom_gas_lists_grow(context, gas));
@@ -141,16 +168,12 @@ static carom_status run_until(carom_context *context, carom_gas *gas, double unt
             gas->ready = false;
             return fail_stop(context, gas, CAROM_GAS_STOP_MEMORY, 0);
         }
-        if (gas->predictions >= gas->sort_after) CAROM_TRY(carom_gas_resort(context, gas));
-        double now = carom_gas_get_time(gas);
-        double done = until > start ? (now - start) / (until - start) : 1.0;
-        uint64_t units = (uint64_t)(done * PROGRESS_UNITS);
-        if (units > shown) carom_progress_add(context, 0, units - shown);
-        shown = units > shown ? units : shown;
+        CAROM_TRY(carom_gas_resort(context, gas));
+        carom_gas_show_progress(context, gas, &shown);
         CAROM_TRY(carom_progress_look(context));
         if (gas->events != events) {
             events = gas->events;
-            quiet_since = now;
+            quiet_since = carom_gas_get_time(gas);
             waits = gas->waits;
         }
         if (has_waited_enough(gas, gas->waits - waits))

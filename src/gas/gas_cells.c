@@ -165,6 +165,7 @@ static void choose_size(carom_gas *gas) {
         cells->last.at[axis] = (uint16_t)(cells->size[axis] - 1);
         CAROM_ASSERT(cells->size[axis] >= 1 && cells->size[axis] <= UINT16_MAX);
         cells->skin[axis] = fmax(0.5 * (cells->edge[axis] - least), 0.0);
+        cells->ahead[axis] = cells->skin[axis];
     }
     cells->count = (uint64_t)carom_gas_layer(cells) * (cells->size[2] + 2);
     CAROM_ASSERT(cells->count < GAS_CELLS_MOST_CELLS);
@@ -303,10 +304,14 @@ void carom_gas_file_images(carom_gas *gas, uint32_t slot, const carom_gas_home *
 #define OVERFLOW_SHARE 32
 
 bool carom_gas_cells_reserve(carom_gas *gas) {
+    return carom_gas_cells_reserve_many(gas, CAROM_GAS_STEP_OVERFLOW);
+}
+
+bool carom_gas_cells_reserve_many(carom_gas *gas, uint64_t wanted) {
     carom_gas_cells *cells = &gas->cells;
-    if (cells->free_count >= CAROM_GAS_STEP_OVERFLOW) return true;
+    if (cells->free_count >= wanted) return true;
     uint64_t have = cells->count + cells->overflow_capacity, capacity = 0; /* no more than needed */
-    uint64_t needed = have + CAROM_GAS_STEP_OVERFLOW + gas->count / OVERFLOW_SHARE;
+    uint64_t needed = have + wanted + gas->count / OVERFLOW_SHARE;
     void *grown = carom_array_grow(&gas->allocator, cells->cells, have, needed,
                                    sizeof(*cells->cells), &capacity);
     if (grown == NULL) return false;

@@ -195,64 +195,108 @@ static double look_around(const overlap_grid *grid, uint32_t i, uint32_t *partne
     return deepest;
 }
 
-carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, double *overlap,
-                               uint32_t pair[2]) {
-    overlap_grid grid = {.gas = gas};
+/* The deepest overlap among a range of slots, the first of these where several are equal. */
+typedef struct deepest_overlap {
+    double overlap;
+    uint32_t slots[2];
+} deepest_overlap;
+
+typedef struct overlap_work {
+    carom_context *context;
+    overlap_grid grid;
+    deepest_overlap *by_range;
+} overlap_work;
+
+/* Spheres per range: some milliseconds, and the result of a range is small beside them. */
+#define OVERLAP_GRAIN 2048
+
+static void look_at_walls(const overlap_grid *grid, uint32_t i, double *deepest,
+                          uint32_t *partner) {
+    const carom_gas *gas = grid->gas;
+    for (int axis = 0; axis < 3; ++axis) {
+        if (gas->rules.periodic[axis]) continue;
+        double x = grid->x[3 * i + axis], radius = gas->radius[i];
+        double out = fmax(radius - x, x + radius - gas->rules.edge[axis]) / (2.0 * radius);
+        if (!(out > *deepest)) continue;
+        *deepest = out;
+        *partner = i;
+    }
+}
+
+static carom_status find_deepest(void *argument, carom_range range) {
+    overlap_work *work = argument;
+    deepest_overlap *found = &work->by_range[range.begin / OVERLAP_GRAIN];
+    uint64_t looked_at = 0;
+    *found = (deepest_overlap){0.0, {0, 0}};
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        uint32_t partner = 0;
+        double deepest = look_around(&work->grid, (uint32_t)i, &partner, &looked_at);
+        if (looked_at > MOST_UNLOOKED) { /* many spheres in few cells */
+            looked_at = 0;
+            if (carom_progress_stop(work->context, range.worker)) return CAROM_CANCELLED;
+        }
+        look_at_walls(&work->grid, (uint32_t)i, &deepest, &partner);
+        if (deepest > found->overlap) *found = (deepest_overlap){deepest, {(uint32_t)i, partner}};
+    }
+    carom_progress_add(work->context, range.worker, range.end - range.begin);
+    return CAROM_OK;
+}
+
+/* Takes the arrays of the grid from the scratch of worker 0 and sorts the spheres into it. */
+static carom_status fill_overlap_grid(carom_context *context, overlap_grid *grid) {
+    const carom_gas *gas = grid->gas;
     carom_arena *scratch = carom_scratch(context, 0);
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
     double least =
         fmax(2.0 * gas->largest, gas->longest / fmax(1.0, carom_cbrt((double)gas->count)));
     uint64_t cells = 1;
     for (int axis = 0; axis < 3; ++axis) {
         double size = floor(gas->rules.edge[axis] / (least * CELL_MARGIN));
-        grid.size[axis] = (uint32_t)fmin(fmax(size, 1.0), GAS_MEASURE_MOST_CELLS_AXIS);
-        cells *= grid.size[axis];
+        grid->size[axis] = (uint32_t)fmin(fmax(size, 1.0), GAS_MEASURE_MOST_CELLS_AXIS);
+        cells *= grid->size[axis];
     }
-    grid.start = CAROM_ARENA_TAKE(scratch, uint32_t, cells + 2);
-    grid.slots = CAROM_ARENA_TAKE(scratch, uint32_t, gas->count);
-    grid.x = CAROM_ARENA_TAKE(scratch, double, 3 * gas->count);
-    if (grid.start == NULL || grid.slots == NULL || grid.x == NULL) {
-        carom_arena_rewind(scratch, mark);
+    grid->start = CAROM_ARENA_TAKE(scratch, uint32_t, cells + 2);
+    grid->slots = CAROM_ARENA_TAKE(scratch, uint32_t, gas->count);
+    grid->x = CAROM_ARENA_TAKE(scratch, double, 3 * gas->count);
+    if (grid->start == NULL || grid->slots == NULL || grid->x == NULL)
         return carom_fail_memory(context, gas->count * 28, "the search for overlaps");
-    }
-    memset(grid.start, 0, (cells + 2) * sizeof(uint32_t));
+    memset(grid->start, 0, (cells + 2) * sizeof(uint32_t));
     int at[3];
     double v[3];
     for (uint64_t i = 0; i < gas->count; ++i) {
-        carom_gas_now(gas, (uint32_t)i, &grid.x[3 * i], v);
-        ++grid.start[cell_at(&grid, &grid.x[3 * i], at) + 2];
+        carom_gas_now(gas, (uint32_t)i, &grid->x[3 * i], v);
+        ++grid->start[cell_at(grid, &grid->x[3 * i], at) + 2];
     }
-    for (uint64_t c = 2; c < cells + 2; ++c) grid.start[c] += grid.start[c - 1];
+    for (uint64_t c = 2; c < cells + 2; ++c) grid->start[c] += grid->start[c - 1];
     for (uint64_t i = 0; i < gas->count; ++i)
-        grid.slots[grid.start[cell_at(&grid, &grid.x[3 * i], at) + 1]++] = (uint32_t)i;
+        grid->slots[grid->start[cell_at(grid, &grid->x[3 * i], at) + 1]++] = (uint32_t)i;
+    return CAROM_OK;
+}
 
+static carom_status find_deepest_of_all(carom_context *context, const carom_gas *gas,
+                                        double *overlap, uint32_t pair[2]) {
+    overlap_work work = {.context = context, .grid = {.gas = gas}};
+    uint64_t ranges = (gas->count + OVERLAP_GRAIN - 1) / OVERLAP_GRAIN;
+    CAROM_TRY(fill_overlap_grid(context, &work.grid));
+    work.by_range = CAROM_ARENA_TAKE(carom_scratch(context, 0), deepest_overlap, ranges);
+    if (work.by_range == NULL)
+        return carom_fail_memory(context, ranges * sizeof(*work.by_range), "overlaps");
+    CAROM_TRY(carom_parallel_for(context, gas->count, OVERLAP_GRAIN, find_deepest, &work));
+    for (uint64_t k = 0; k < ranges; ++k) {
+        const deepest_overlap *found = &work.by_range[k];
+        if (!(found->overlap > *overlap)) continue;
+        *overlap = found->overlap;
+        for (int i = 0; i < 2; ++i) pair[i] = gas->records[found->slots[i]].label;
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, double *overlap,
+                               uint32_t pair[2]) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
     *overlap = 0.0;
     pair[0] = pair[1] = 0;
-    carom_status status = CAROM_OK;
-    uint64_t looked_at = 0;
-    for (uint64_t i = 0; i < gas->count && status == CAROM_OK; ++i) {
-        uint32_t partner = 0;
-        status = carom_gas_look(context, i, 1);
-        double deepest = look_around(&grid, (uint32_t)i, &partner, &looked_at);
-        if (looked_at > MOST_UNLOOKED && status == CAROM_OK) { /* many spheres in few cells */
-            looked_at = 0;
-            status = carom_progress_look(context);
-        }
-        for (int axis = 0; axis < 3; ++axis) {
-            if (gas->rules.periodic[axis]) continue;
-            double x = grid.x[3 * i + axis], radius = gas->radius[i];
-            double out = fmax(radius - x, x + radius - gas->rules.edge[axis]) / (2.0 * radius);
-            if (out > deepest) {
-                deepest = out;
-                partner = (uint32_t)i;
-            }
-        }
-        if (deepest > *overlap) {
-            *overlap = deepest;
-            pair[0] = gas->records[i].label;
-            pair[1] = gas->records[partner].label;
-        }
-    }
+    carom_status status = find_deepest_of_all(context, gas, overlap, pair);
     carom_arena_rewind(scratch, mark);
     return status;
 }

@@ -97,7 +97,13 @@ static double strangeness(const carom_gas *gas) {
     return sum / SAMPLES;
 }
 
-carom_status carom_gas_resort(carom_context *context, carom_gas *gas) {
+bool carom_gas_is_unsorted(carom_gas *gas) {
+    if (gas->predictions < gas->sort_after) return false;
+    if (strangeness(gas) > RENEWAL_DISTANCE) return true;
     gas->sort_after = gas->predictions + gas->count;
-    return strangeness(gas) > RENEWAL_DISTANCE ? carom_gas_rebuild(context, gas, 0) : CAROM_OK;
+    return false;
+}
+
+carom_status carom_gas_resort(carom_context *context, carom_gas *gas) {
+    return carom_gas_is_unsorted(gas) ? carom_gas_rebuild(context, gas, 0) : CAROM_OK;
 }

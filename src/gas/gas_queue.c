@@ -73,7 +73,8 @@ static bool reserve_window(carom_gas *gas, uint64_t more) {
 }
 
 bool carom_gas_calendar_reserve(carom_gas *gas) {
-    if (gas->calendar.entries > CAROM_GAS_ENTRIES_PER_SPHERE * gas->count + CAROM_GAS_QUEUE_SPARE)
+    if (gas->calendar.entries >
+        CAROM_GAS_ENTRIES_PER_SPHERE * carom_gas_queue_spheres(gas) + CAROM_GAS_QUEUE_SPARE)
         return carom_gas_calendar_refill(gas);
     return reserve_chunks(gas, CAROM_GAS_STEP_ENTRIES + SPARE_CHUNKS) &&
            reserve_window(gas, WINDOW_SPARE);
@@ -122,7 +123,7 @@ static void sort_bucket(carom_gas_queue_entry *entries, uint64_t count, int bits
     memcpy(entries, dealt, count * sizeof(*entries));
 }
 
-static void gas_queue_sort_entries(carom_gas_queue_entry *entries, uint64_t count) {
+void carom_gas_queue_sort(carom_gas_queue_entry *entries, uint64_t count) {
     if (count <= MOST_DEALT) {
         insert_entries(entries, count);
         return;
@@ -163,6 +164,7 @@ static bool look_at_overflow(carom_gas *gas) {
         carom_gas_chunk chunk = calendar->chunks[index];
         free_chunk(calendar, index);
         for (uint32_t i = 0; i < chunk.count; ++i) {
+            if (!carom_gas_owns(gas, chunk.slot[i])) continue;
             int64_t bucket =
                 carom_gas_due(&gas->records[chunk.slot[i]].prediction) >> calendar->shift;
             if (bucket < calendar->base) continue;
@@ -192,11 +194,21 @@ static bool turn_half(carom_gas *gas) {
     return true;
 }
 
+/* A region may hold few spheres, or none, and its buckets be far narrower than the time to go. */
+static void skip_buckets(carom_gas_calendar *calendar, int64_t base) {
+    calendar->base = base;
+    calendar->next_look = base + calendar->buckets / 2;
+    calendar->loaded = 0;
+    calendar->loaded_from = (uint64_t)base;
+}
+
 bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     carom_gas_calendar *calendar = &gas->calendar;
     for (;;) {
         for (uint32_t i = 0; i < CAROM_GAS_PENDING; ++i) carom_gas_calendar_commit(gas, i);
         int64_t last = until >> calendar->shift;
+        if (gas->part != NULL && calendar->entries == 0 && calendar->base <= last)
+            skip_buckets(calendar, last + 1);
         for (;; ++calendar->base) {
             if (calendar->base >= calendar->next_look) break;
             if (calendar->base > last) return true;
@@ -217,6 +229,7 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     for (uint32_t i = *head; i != CAROM_GAS_EMPTY;) {
         const carom_gas_chunk *chunk = &calendar->chunks[i];
         for (uint32_t k = 0; k < chunk->count; ++k) {
+            if (!carom_gas_owns(gas, chunk->slot[k])) continue;
             carom_gas_prediction *prediction = &gas->records[chunk->slot[k]].prediction;
             int64_t time = carom_gas_due(prediction);
             if (prediction->current || time >> calendar->shift != calendar->base) continue;
@@ -236,7 +249,7 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     if (tail - first <= MOST_DEALT)
         sort_bucket(window + first, tail - first, calendar->shift);
     else
-        gas_queue_sort_entries(window + first, tail - first);
+        carom_gas_queue_sort(window + first, tail - first);
 
     /* Prefetch for the next buckets. */
     uint64_t mask = calendar->buckets - 1;
@@ -244,8 +257,12 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     uint32_t later = calendar->heads[(calendar->base + 1) & mask];
     for (int i = 0; i < 2 && soon != CAROM_GAS_EMPTY; ++i, soon = calendar->chunks[soon].next) {
         const carom_gas_chunk *chunk = &calendar->chunks[soon];
-        for (uint32_t k = 0; k < chunk->count; ++k)
+        for (uint32_t k = 0; k < chunk->count; ++k) {
             __builtin_prefetch(&gas->records[chunk->slot[k]]);
+            if (gas->part == NULL || gas->part->region == NULL) continue;
+            __builtin_prefetch(&gas->part->region[chunk->slot[k]]);
+            __builtin_prefetch(&gas->part->windows->held[chunk->slot[k]]);
+        }
     }
     if (later != CAROM_GAS_EMPTY) {
         uint32_t next = calendar->chunks[later].next;
@@ -258,17 +275,29 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
 
 /* ---- Filling --------------------------------------------------------------------------------- */
 
+/* Times from now to the events of every `step`-th sphere. What a part has kept for a later pass is
+ * due before now and does not count. */
+static uint64_t sample_times(const carom_gas *gas, uint64_t step, carom_gas_queue_entry *samples) {
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < gas->count && count < MOST_SAMPLES; i += step) {
+        if (!carom_gas_owns(gas, (uint32_t)i)) continue;
+        int64_t delay = carom_gas_due(&gas->records[i].prediction) - gas->now;
+        if (delay >= 0) samples[count++].time = delay;
+    }
+    return count;
+}
+
 /* Chooses the bucket width from the median time to a sphere's event. */
 static void choose_width(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     carom_gas_queue_entry samples[MOST_SAMPLES];
-    uint64_t count = 0, step = gas->count / MOST_SAMPLES + 1;
-    for (uint64_t i = 0; i < gas->count; i += step)
-        samples[count++].time = carom_gas_due(&gas->records[i].prediction) - gas->now;
-    gas_queue_sort_entries(samples, count);
+    uint64_t step = gas->count / MOST_SAMPLES + 1, count = sample_times(gas, step, samples);
+    if (count == 0 && gas->part != NULL) count = sample_times(gas, 1, samples);
+    carom_gas_queue_sort(samples, count);
     int64_t median = count != 0 ? samples[count / 2].time : 1;
     if (median > CAROM_GAS_HORIZON) median = CAROM_GAS_HORIZON;
-    double width = (double)median * 2.0 * BUCKET_TARGET / (double)(gas->count + 1);
+    double width =
+        (double)median * 2.0 * BUCKET_TARGET / (double)(carom_gas_queue_spheres(gas) + 1);
     int shift = 0;
     CAROM_ASSERT(median >= 0);
     while (shift < GAS_QUEUE_MOST_SHIFT && (double)(INT64_C(2) << shift) <= width) ++shift;
@@ -277,8 +306,10 @@ static void choose_width(carom_gas *gas) {
 
 bool carom_gas_calendar_refill(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
-    uint64_t most = gas->count / CAROM_GAS_CHUNK_SLOTS + 1 + calendar->buckets + 1 + REFILL_CHUNKS;
-    uint64_t each = gas->count + MOST_REFILL;
+    uint64_t spheres = 0;
+    for (uint64_t i = 0; i < gas->count; ++i) spheres += carom_gas_owns(gas, (uint32_t)i);
+    uint64_t most = spheres / CAROM_GAS_CHUNK_SLOTS + 1 + calendar->buckets + 1 + REFILL_CHUNKS;
+    uint64_t each = spheres + MOST_REFILL;
     if (most > each) most = each;
     if (calendar->chunk_count < most &&
         !reserve_chunks(gas, calendar->free_count + (most - calendar->chunk_count)))
@@ -301,23 +332,22 @@ bool carom_gas_calendar_refill(carom_gas *gas) {
     calendar->loaded = 0;
     calendar->loaded_from = (uint64_t)calendar->base;
     for (uint64_t i = 0; i < gas->count; ++i) {
+        if (!carom_gas_owns(gas, (uint32_t)i)) continue;
         gas->records[i].follower = CAROM_GAS_NO_SLOT;
         carom_gas_calendar_put(gas, (uint32_t)i);
     }
     return true;
 }
 
-static carom_status create_calendar(carom_context *context, carom_gas *gas) {
+bool carom_gas_calendar_create(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     uint32_t buckets = FEWEST_BUCKETS;
-    while (buckets < gas->count / GAS_QUEUE_SPHERES_PER_BUCKET) buckets *= 2;
+    while (buckets < carom_gas_queue_spheres(gas) / GAS_QUEUE_SPHERES_PER_BUCKET) buckets *= 2;
     CAROM_ASSERT((buckets & (buckets - 1)) == 0);
     *calendar = (carom_gas_calendar){.free_chunk = CAROM_GAS_EMPTY, .buckets = buckets};
     calendar->heads = carom_allocate(&gas->allocator, buckets + 1, sizeof(*calendar->heads));
-    if (calendar->heads == NULL || !reserve_window(gas, 4 * WINDOW_SPARE) ||
-        !carom_gas_calendar_refill(gas))
-        return carom_fail_memory(context, gas->count * 32, "the calendar of events");
-    return CAROM_OK;
+    return calendar->heads != NULL && reserve_window(gas, 4 * WINDOW_SPARE) &&
+           carom_gas_calendar_refill(gas);
 }
 
 static carom_status create_tree(carom_context *context, carom_gas *gas) {
@@ -338,8 +368,10 @@ static carom_status create_tree(carom_context *context, carom_gas *gas) {
 /* All spheres must be predicted. */
 carom_status carom_gas_queue_create(carom_context *context, carom_gas *gas) {
     carom_gas_queue_release(gas);
-    return gas->def.queue == CAROM_GAS_QUEUE_TREE ? create_tree(context, gas)
-                                                  : create_calendar(context, gas);
+    if (gas->def.queue == CAROM_GAS_QUEUE_TREE) return create_tree(context, gas);
+    if (!carom_gas_calendar_create(gas))
+        return carom_fail_memory(context, gas->count * 32, "the calendar of events");
+    return CAROM_OK;
 }
 
 void carom_gas_queue_release(carom_gas *gas) {

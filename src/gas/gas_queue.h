@@ -4,7 +4,7 @@
 #ifndef CAROM_SRC_GAS_GAS_QUEUE_H
 #define CAROM_SRC_GAS_GAS_QUEUE_H
 
-#include "gas/gas.h"
+#include "gas/gas_windows.h"
 
 /* Upper bound of the entries one step may add: two spheres, their followers and those pending are
  * twelve; twice as many are reserved. */
@@ -104,6 +104,10 @@ static inline void carom_gas_calendar_put(carom_gas *gas, uint32_t slot) {
         return;
     }
     prediction->current = 0;
+    if (calendar->heads == NULL) { /* a part that ends with its window */
+        carom_gas_part_push(gas, &gas->part->done, slot);
+        return;
+    }
     if (!gas->prefetch) {
         carom_gas_calendar_push(calendar, carom_gas_calendar_bucket(calendar, time), slot);
         return;
@@ -136,10 +140,16 @@ static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
     carom_gas_calendar_put(gas, slot);
 }
 
+/* Spheres that have entries in the calendar. */
+static inline uint64_t carom_gas_queue_spheres(const carom_gas *gas) {
+    return gas->part != NULL ? gas->part->spheres : gas->count;
+}
+
 /* Reserves capacity for one step; false when there is no memory. */
 static inline bool carom_gas_queue_room(carom_gas *gas) {
     const carom_gas_calendar *calendar = &gas->calendar;
-    if (calendar->entries <= CAROM_GAS_ENTRIES_PER_SPHERE * gas->count + CAROM_GAS_QUEUE_SPARE &&
+    if (calendar->entries <=
+            CAROM_GAS_ENTRIES_PER_SPHERE * carom_gas_queue_spheres(gas) + CAROM_GAS_QUEUE_SPARE &&
         calendar->free_count >= CAROM_GAS_STEP_ENTRIES &&
         calendar->window_capacity - calendar->window_tail >= CAROM_GAS_STEP_ENTRIES)
         return true;
@@ -148,6 +158,7 @@ static inline bool carom_gas_queue_room(carom_gas *gas) {
 
 /* True unless the entry of the window is stale. */
 static inline bool carom_gas_queue_entry_alive(const carom_gas *gas, carom_gas_queue_entry entry) {
+    if (!carom_gas_owns(gas, entry.slot)) return false;
     const carom_gas_prediction *prediction = &gas->records[entry.slot].prediction;
     return prediction->current && carom_gas_due(prediction) == entry.time;
 }

@@ -5,6 +5,7 @@
  *   Predictions                        setting the next event of a sphere, and order at one tick
  *   Lower bounds of collision times    eight float trajectories at a time
  *   The earliest of the candidates     by the bounds, and exactly where they are too close
+ *   Versions                           bodies as they were, within windows of several threads
  *   Candidates: cells                  reading the entries of a block of cells
  *   Candidates: the 27 cells around    CAROM_GAS_METHOD_CENTRE
  *   Candidates: shared cells           CAROM_GAS_METHOD_EXTENT
@@ -14,7 +15,7 @@
  *   Prefetching for the next events
  *   Event queue: selecting the next
  *   Events                             collisions and refreshes
- *   Event loop
+ *   Event loop                         of one thread, and of a part of a window
  *
  * Invariants. The time of a prediction is never later than the earliest physical event of its
  * sphere. Entries are handled in the order of time; at one tick, internal events come before the
@@ -33,6 +34,7 @@
 #include "gas/gas_neighbour_lists.h"
 #include "gas/gas_queue.h"
 #include "gas/gas_trajectory.h"
+#include "gas/gas_windows.h"
 
 /* ---- Predictions ----------------------------------------------------------------------------- */
 
@@ -320,6 +322,83 @@ static __attribute__((noinline)) void gas_run_cpu_evaluate_all(const carom_gas *
         }
 }
 
+/* ---- Versions -------------------------------------------------------------------------------- */
+
+/* Within a window, a part may handle an event of a sphere at a time before those that another part
+ * has handled already (gas_windows.c). The bodies it sees are then from the future. What they were
+ * before is kept: if the sphere would have met one of these, the window must be undone. */
+
+/* True when the sphere meets a version of `other` before that version ended, or when it ended.
+ * `image` as in a prediction. */
+static bool meets_version(const carom_gas *gas, uint32_t slot, uint32_t other,
+                          const int8_t image[3]) {
+    const carom_gas_windows *windows = gas->part->windows;
+    const carom_gas_rules *rules = &gas->rules;
+    const carom_gas_body *newer = &gas->bodies[other];
+    int wraps[3] = {newer->wraps[0], newer->wraps[1], newer->wraps[2]}, seen[3];
+    const carom_gas_version *version;
+    for (uint32_t code = carom_gas_latest(windows, other); code != 0; code = version->before) {
+        version = carom_gas_version_of(windows, code);
+        if (version->until <= gas->now) return false;
+        const carom_gas_body *body = &version->body;
+        double x[3], v[3];
+        carom_gas_state_at(rules, body, carom_gas_span(rules, version->until - body->t), x, v);
+        for (int axis = 0; axis < 3; ++axis) {
+            /* The cell has changed its box since then, or the position was mapped into the box. */
+            double boxes =
+                rules->periodic[axis] ? (x[axis] - newer->x[axis]) / rules->edge[axis] : 0.0;
+            wraps[axis] += (int)floor(boxes + 0.5);
+            seen[axis] = image[axis] - wraps[axis];
+        }
+        if (carom_gas_pair_time(rules, &gas->bodies[slot], body, seen,
+                                carom_gas_contact_distance(gas, slot, other)) <= version->until)
+            return true;
+        newer = body;
+    }
+    return false;
+}
+
+/* Called with the candidates of each search: marks the window as failed when the sphere meets a
+ * version of one of them. */
+static __attribute__((noinline)) void check_versions(const carom_gas *gas, uint32_t slot,
+                                                     const uint32_t *entries, uint32_t count) {
+    const carom_gas_windows *windows = gas->part->windows;
+    for (uint32_t i = 0; i < count; ++i) {
+        uint32_t other = carom_gas_candidate_slot(entries[i]);
+        if (carom_gas_latest(windows, other) == 0 || other == slot ||
+            gas->bodies[other].t <= gas->now)
+            continue;
+        int8_t image[3];
+        image_of(&gas->bodies[slot], carom_gas_candidate_code(entries[i]), image);
+        if (meets_version(gas, slot, other, image)) gas->part->failed = true;
+    }
+}
+
+/* Keeps the body of a sphere that is about to be rewritten. */
+static void keep_version(carom_gas *gas, uint32_t slot) {
+    carom_gas_part *part = gas->part;
+    if (part == NULL || !part->versions_are_kept) return;
+    const carom_gas_windows *windows = part->windows;
+    carom_gas_version version = {.body = gas->bodies[slot],
+                                 .until = gas->now,
+                                 .slot = slot,
+                                 .before = carom_gas_latest(windows, slot),
+                                 .repeats = gas->records[slot].prediction.repeats};
+    if (part->versions.count >= CAROM_GAS_MOST_LOGGED) {
+        part->failed = true;
+        return;
+    }
+    if (!carom_gas_versions_push(&part->versions, &gas->allocator, version)) {
+        part->failed = part->no_memory = true;
+        return;
+    }
+    uint32_t code = part->index << CAROM_GAS_VERSION_BITS | (uint32_t)part->versions.count;
+    windows->changed[slot] = (uint8_t)(windows->number >> 32);
+    windows->latest[slot] = windows->number | code;
+    /* An event of an earlier pass at this very tick may be its cause, but not follow in order. */
+    if (part->checks && version.body.t == gas->now && version.before != 0) part->failed = true;
+}
+
 /* A bound is compared with others plus the margin. Below this many margins, the margin is at least
  * eight units in the last place of the bound. */
 #define MOST_MARGINS 0x1p20f
@@ -336,6 +415,7 @@ static __attribute__((noinline)) void bound_candidates(const carom_gas *gas, uin
                                                        const uint32_t *entries, uint32_t count,
                                                        bool shifted, bounded_set *bounded_set) {
     CAROM_ASSERT(count <= CAROM_GAS_MOST_CANDIDATES && slot < gas->count);
+    if (gas->part != NULL && gas->part->checks) check_versions(gas, slot, entries, count);
     bounded_set->entries = entries;
     bounded_set->slot = slot;
     bounded_set->count = count;
@@ -700,13 +780,13 @@ static inline void step_sphere(carom_gas *gas, uint32_t slot, uint32_t side) {
 static inline __attribute__((always_inline)) void gas_run_cpu_refile(carom_gas *gas, uint32_t slot,
                                                                      cell_view *view) {
     carom_gas_home *home = &gas->records[slot].home, before = *home;
-    carom_f64x4 edge, skin, travelled;
+    carom_f64x4 edge, ahead, travelled;
     carom_i32x4 size;
     memcpy(&edge, gas->cells.edge, sizeof(edge));
-    memcpy(&skin, gas->cells.skin, sizeof(skin));
+    memcpy(&ahead, gas->cells.ahead, sizeof(ahead));
     memcpy(&size, gas->cells.size, sizeof(size));
     distance_from_rear(gas, view, &travelled);
-    carom_i64x4 forward = (travelled > edge - skin) & (view->v != 0.0);
+    carom_i64x4 forward = (travelled > edge - ahead) & (view->v != 0.0);
     if (gas->rules.walls)
         for (int axis = 0; axis < 3; ++axis)
             if (is_at_wall(gas, home, axis, view->v[axis] > 0.0)) forward[axis] = 0;
@@ -723,6 +803,7 @@ static inline __attribute__((always_inline)) void gas_run_cpu_refile(carom_gas *
     view->x -= carom_i32x4_doubles(step) * edge;
     carom_gas_file(gas, slot, &before, false);
     carom_gas_file(gas, slot, home, true);
+    carom_gas_note_home(gas, slot);
 }
 
 /* The candidates in a block of cells around a sphere. */
@@ -783,6 +864,7 @@ static inline void cross_centre(carom_gas *gas, uint32_t slot) {
     carom_gas_file(gas, slot, home, false);
     step_sphere(gas, slot, side);
     carom_gas_file(gas, slot, home, true);
+    carom_gas_note_home(gas, slot);
     collect_side(gas, home, side, &around.block, &around.candidates);
     view_from_cell(gas, slot, &view);
     predict_crossing(gas, slot, &view, &record->prediction);
@@ -1098,6 +1180,7 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     if (memcmp(home, &before, sizeof(before)) != 0) {
         carom_gas_file(gas, slot, &before, false);
         carom_gas_file(gas, slot, home, true);
+        carom_gas_note_home(gas, slot);
     }
     /* After a change of box the same entry means another image. This matters where a box is not
      * much wider than the cutoff. */
@@ -1207,7 +1290,8 @@ static void gas_run_defer(carom_gas *gas, uint32_t slot) {
     carom_gas_record *record = &gas->records[slot];
     uint32_t change =
         record->prediction.stamp ^ gas->trajectories.by_slot[record->prediction.partner].stamp;
-    bool rewritten = change >= CAROM_GAS_REWRITTEN;
+    bool rewritten = change >= CAROM_GAS_REWRITTEN &&
+                     (gas->part == NULL || gas->bodies[record->prediction.partner].t <= gas->now);
     if (!rewritten || !(record->next_best > 0.0f) ||
         record->prediction.kind != CAROM_GAS_PREDICTION_PROVISIONAL) {
         predict(gas, slot, false);
@@ -1350,6 +1434,7 @@ static PREFETCHING void touch_body(const carom_gas *gas, uint32_t slot) {
 /* All lines of a sphere that will be predicted. */
 static PREFETCHING void touch_sphere(const carom_gas *gas, uint32_t slot) {
     touch_body(gas, slot);
+    if (gas->part != NULL) __builtin_prefetch(&gas->part->windows->latest[slot], 1);
     __builtin_prefetch(&gas->trajectories.by_slot[slot], 1);
     if (!(gas->common_mass > 0.0)) __builtin_prefetch(&gas->mass[slot]);
     if (gas->method != CAROM_GAS_METHOD_NEIGHBOURS) return;
@@ -1365,6 +1450,9 @@ static PREFETCHING void look_far(const carom_gas *gas, uint32_t slot) {
         touch_body(gas, prediction->partner);
         __builtin_prefetch(&gas->records[prediction->partner], 1);
         __builtin_prefetch(&gas->trajectories.by_slot[prediction->partner]); /* for its stamp */
+        if (gas->part == NULL || gas->part->region == NULL) return;
+        __builtin_prefetch(&gas->part->region[prediction->partner]);
+        __builtin_prefetch(&gas->part->windows->held[prediction->partner]);
         return;
     }
     touch_sphere(gas, slot);
@@ -1389,10 +1477,17 @@ static PREFETCHING void look_near(const carom_gas *gas, uint32_t slot) {
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) {
         if (is_refined_next(prediction)) return;
         touch_listed(gas, slot);
-        if (is_pair_next(prediction)) touch_listed(gas, prediction->partner);
+        if (is_pair_next(prediction) && carom_gas_may_handle(gas, slot))
+            touch_listed(gas, prediction->partner);
     } else if (!is_pair_next(prediction)) {
         touch_next_cells(gas, slot);
     }
+}
+
+/* Reads the sphere's own record alone: that of its partner is not in the cache yet. */
+static inline bool is_worth_prefetching(const carom_gas *gas, carom_gas_queue_entry entry) {
+    return carom_gas_queue_entry_alive(gas, entry) &&
+           (gas->part == NULL || gas->part->region == NULL || carom_gas_is_deep(gas, entry.slot));
 }
 
 /* Runs the three stages over the window; each fetches the data the next one follows. Each entry
@@ -1404,11 +1499,11 @@ static PREFETCHING void look_ahead(carom_gas *gas) {
     if (at < head) at = head;
     if (end > calendar->window_tail) end = calendar->window_tail;
     for (; at < end; ++at) {
-        if (carom_gas_queue_entry_alive(gas, window[at])) look_far(gas, window[at].slot);
+        if (is_worth_prefetching(gas, window[at])) look_far(gas, window[at].slot);
         if (at < head + THIRD_STAGE_LAG) continue;
-        if (carom_gas_queue_entry_alive(gas, window[at - SECOND_STAGE_LAG]))
+        if (is_worth_prefetching(gas, window[at - SECOND_STAGE_LAG]))
             look_nearer(gas, window[at - SECOND_STAGE_LAG].slot);
-        if (carom_gas_queue_entry_alive(gas, window[at - THIRD_STAGE_LAG]))
+        if (is_worth_prefetching(gas, window[at - THIRD_STAGE_LAG]))
             look_near(gas, window[at - THIRD_STAGE_LAG].slot);
     }
     calendar->looked = at;
@@ -1422,6 +1517,8 @@ static PREFETCHING void look_ahead(carom_gas *gas) {
 /* Chooses between two spheres due at the same tick: an internal event first, then by (kind, a, b).
  */
 static uint32_t gas_run_cpu_choose(const carom_gas *gas, uint32_t best, uint32_t slot) {
+    if (!carom_gas_may_handle(gas, best)) return best; /* it is kept for a later pass */
+    if (!carom_gas_may_handle(gas, slot)) return slot;
     if (is_internal(gas, best)) return best;
     if (is_internal(gas, slot)) return slot;
     const carom_gas_prediction *p = &gas->records[best].prediction,
@@ -1446,7 +1543,8 @@ static bool refine_head(carom_gas *gas) {
     carom_gas_queue_entry *window = calendar->window, entry = window[calendar->window_head];
     carom_gas_prediction *prediction = &gas->records[entry.slot].prediction;
     if (prediction->kind != CAROM_GAS_PREDICTION_PROVISIONAL ||
-        prediction->crossing <= prediction->physical || is_stale(gas, prediction))
+        prediction->crossing <= prediction->physical || !carom_gas_may_handle(gas, entry.slot) ||
+        is_stale(gas, prediction))
         return false;
     carom_gas_record *partner = &gas->records[prediction->partner];
     if (is_met_by_partner(gas, entry.slot) && partner->prediction.physical < prediction->crossing &&
@@ -1524,11 +1622,19 @@ static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-static void add_total(carom_gas_total *total, double value) {
-    double sum = total->sum + value;
-    total->rest +=
-        fabs(total->sum) >= fabs(value) ? (total->sum - sum) + value : (value - sum) + total->sum;
-    total->sum = sum;
+/* Counts an event: within a window for all of its parts together, when it is complete. */
+static void count_event(carom_gas *gas, const carom_gas_event *event, double virial) {
+    bool wall = event->kind == CAROM_GAS_EVENT_KIND_WALL;
+    carom_gas_part *part = gas->part;
+    if (part == NULL) {
+        gas->collisions += !wall;
+        gas->wall_hits += wall;
+        if (!wall) carom_gas_total_add(&gas->virial, virial);
+        return;
+    }
+    carom_gas_happening happening = {gas->now, virial, wall, event->a, event->b, 0};
+    if (!carom_gas_happenings_push(&part->happenings, &gas->allocator, happening))
+        part->failed = part->no_memory = true;
 }
 
 static void show_sphere(const carom_gas *gas, uint32_t slot, const carom_gas_body *body,
@@ -1569,7 +1675,7 @@ static bool respond_pair(carom_gas *gas, uint32_t slot_a, uint32_t slot_b, const
     if (!take_velocity(gas, &a, &sphere_a) || !take_velocity(gas, &b, &sphere_b)) return false;
     double push = (b.v[0] - before_b.v[0]) * n.x + (b.v[1] - before_b.v[1]) * n.y +
                   (b.v[2] - before_b.v[2]) * n.z;
-    add_total(&gas->virial, gas->mass[slot_b] * push * distance);
+    carom_gas_total_add(&gas->virial, gas->mass[slot_b] * push * distance);
     gas->bodies[slot_a] = a;
     gas->bodies[slot_b] = b;
     return true;
@@ -1595,6 +1701,8 @@ static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *ev
     CAROM_ASSERT(a != b && gas->bodies[a].t <= gas->now && gas->bodies[b].t <= gas->now);
     event->a = gas->records[a].label, event->b = gas->records[b].label;
     *culprit = event->a;
+    keep_version(gas, a);
+    keep_version(gas, b);
     bool too_often = repeats_too_often(gas, a); /* both counters must be updated */
     too_often = repeats_too_often(gas, b) || too_often;
     if (too_often) return CAROM_GAS_STOP_COLLAPSE;
@@ -1602,11 +1710,12 @@ static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *ev
         carom_gas_contact contact =
             carom_gas_meet(&gas->rules, &gas->bodies[a], &gas->bodies[b], image, gas->now,
                            carom_gas_mass(gas, a), carom_gas_mass(gas, b));
-        add_total(&gas->virial, contact.virial);
+        count_event(gas, event, contact.virial);
     } else if (!respond_pair(gas, a, b, image, event)) {
         return CAROM_GAS_STOP_RESPONSE;
+    } else {
+        ++gas->collisions;
     }
-    ++gas->collisions;
     if (gas->records[a].follower == b) gas->records[a].follower = CAROM_GAS_NO_SLOT;
     if (gas->records[b].follower == a) gas->records[b].follower = CAROM_GAS_NO_SLOT;
     carom_gas_trajectory_set(gas, a);
@@ -1622,6 +1731,7 @@ static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *ev
     CAROM_ASSERT(axis < 3 && !gas->rules.periodic[axis] && body->t <= gas->now);
     event->a = gas->records[slot].label, event->b = (uint32_t)side;
     *culprit = event->a;
+    keep_version(gas, slot);
     if (repeats_too_often(gas, slot)) return CAROM_GAS_STOP_COLLAPSE;
     if (gas->def.response == NULL) {
         carom_gas_bounce(&gas->rules, body, axis, side % 2, gas->now);
@@ -1636,7 +1746,7 @@ static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *ev
         if (!take_velocity(gas, &after, &sphere)) return CAROM_GAS_STOP_RESPONSE;
         *body = after;
     }
-    ++gas->wall_hits;
+    count_event(gas, event, 0.0);
     carom_gas_trajectory_set(gas, slot);
     predict(gas, slot, false);
     carom_gas_queue_put(gas, slot);
@@ -1663,6 +1773,7 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, const carom_gas_ob
     gas->now = prediction->physical;
     if (prediction->kind == CAROM_GAS_PREDICTION_REFRESH) {
         gas->waits += gas->now - gas->bodies[slot].t >= CAROM_GAS_HORIZON;
+        keep_version(gas, slot);
         carom_gas_rewrite(&gas->rules, &gas->bodies[slot], gas->now);
         carom_gas_trajectory_set(gas, slot);
         predict(gas, slot, false);
@@ -1719,6 +1830,68 @@ carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t 
         if (stop != CAROM_GAS_STOP_STEPS) return stop;
     }
     return CAROM_GAS_STOP_STEPS;
+}
+
+/* Leaves a sphere to a later pass. In this one nothing may happen to it any more, nor to the one
+ * that it meets next. */
+static void keep_for_later(carom_gas *gas, uint32_t slot) {
+    carom_gas_part *part = gas->part;
+    const carom_gas_prediction *prediction = &gas->records[slot].prediction;
+    uint8_t *held = part->windows->held;
+    held[slot] = 1;
+    carom_gas_part_push(gas, &part->kept, slot);
+    carom_gas_part_push(gas, &part->marked, slot);
+    if (!carom_gas_is_pair_kind(prediction) || prediction->physical > part->until) return;
+    uint32_t partner = prediction->partner;
+    if (part->region[partner] != part->lane || held[partner]) return;
+    held[partner] = 1;
+    carom_gas_part_push(gas, &part->marked, partner);
+}
+
+/* Homes are valid in all of the window only while no body is faster than the windows assume. */
+static void check_speed(carom_gas *gas, uint32_t slot) {
+    double fastest = gas->part->windows->fastest;
+    const double *v = gas->bodies[slot].v;
+    if (!(fabs(v[0]) <= fastest && fabs(v[1]) <= fastest && fabs(v[2]) <= fastest))
+        gas->part->failed = true;
+}
+
+carom_gas_stop CAROM_CPU(carom_gas_run_part)(carom_gas *gas, uint32_t *culprit) {
+    static const carom_gas_observer nobody = {NULL, NULL};
+    carom_gas_part *part = gas->part;
+    const bool is_last = part->region == NULL;
+    for (; !part->failed; ++part->steps) {
+        uint32_t slot;
+        if (!carom_gas_queue_room(gas) || !next_slot(gas, part->until, &slot) ||
+            (is_last && !carom_gas_cells_reserve(gas))) {
+            part->failed = part->no_memory = true;
+            break;
+        }
+        if (gas->cells.free_count < CAROM_GAS_STEP_OVERFLOW) break;
+        if (slot == CAROM_GAS_NO_SLOT) {
+            gas->now = part->until;
+            return CAROM_GAS_STOP_TIME;
+        }
+        CAROM_ASSERT(slot < gas->count && gas->slot_of[gas->records[slot].label] == slot);
+        gas->records[slot].prediction.current = 0;
+        if (!carom_gas_may_handle(gas, slot)) {
+            keep_for_later(gas, slot);
+            continue;
+        }
+        if (is_internal(gas, slot)) {
+            if (!do_internal(gas, slot)) return CAROM_GAS_STOP_LISTS;
+            continue;
+        }
+        uint32_t partner = gas->records[slot].prediction.partner;
+        bool pair = gas->records[slot].prediction.kind == CAROM_GAS_PREDICTION_PAIR;
+        carom_gas_stop stop = do_event(gas, slot, &nobody, culprit);
+        if (stop != CAROM_GAS_STOP_STEPS) return stop;
+        if (!part->versions_are_kept) continue;
+        check_speed(gas, slot);
+        if (pair) check_speed(gas, partner);
+    }
+    part->failed = true;
+    return part->no_memory ? CAROM_GAS_STOP_MEMORY : CAROM_GAS_STOP_STEPS;
 }
 
 bool CAROM_CPU(carom_gas_predict_some)(carom_gas *gas, uint64_t from, uint64_t to) {

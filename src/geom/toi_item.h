@@ -188,6 +188,37 @@ CAROM_ITEM int carom_toi_outside_at(const carom_toi_part *part, int quadratics, 
     return sign * n > error && outside;
 }
 
+/* MISS: there is no contact in a part whose cubic may have a root; HIT: there certainly is. */
+CAROM_ITEM int carom_toi_look(const carom_toi_part *part, int quadratics, double ef, double eq) {
+    const double *f = part->f;
+    int along = carom_toi_above(part->q[0], 3, eq);
+    int against = carom_toi_below(part->q[0], 3, eq);
+    int inside = along | against, outside = 0;
+    for (int i = 1; i < quadratics; ++i) {
+        int above = carom_toi_above(part->q[i], 3, eq);
+        int below = carom_toi_below(part->q[i], 3, eq);
+        inside &= along ? above : below;
+        outside |= along ? below : above;
+    }
+    if (outside && (along || against)) return CAROM_TOI_MISS;
+    return inside && ((f[0] > ef && f[3] < -ef) || (f[0] < -ef && f[3] > ef)) ? CAROM_TOI_HIT
+                                                                              : CAROM_TOI_UNDECIDED;
+}
+
+/* Whether splits will not show it. */
+CAROM_ITEM int carom_toi_gives_up(const carom_toi_part *part, int quadratics, double ef,
+                                  double eq) {
+    const double *f = part->f;
+    /* A root so near an end that splitting will not show on which side of it: give up now, unless
+     * what is near that end is outside. */
+    int first =
+        fabs(f[0]) <= ef && (carom_toi_above(f + 1, 3, ef) || carom_toi_below(f + 1, 3, ef));
+    int last = fabs(f[3]) <= ef && (carom_toi_above(f, 3, ef) || carom_toi_below(f, 3, ef));
+    if ((first || last) && !carom_toi_outside_at(part, quadratics, last, eq)) return 1;
+    int flat = fabs(f[0]) <= ef && fabs(f[1]) <= ef && fabs(f[2]) <= ef && fabs(f[3]) <= ef;
+    return flat || part->depth >= CAROM_TOI_DEPTH;
+}
+
 /* The cubic at s in [0, 1] of the part; adds to the rounding what two splits do. */
 CAROM_ITEM double carom_toi_value(const double *f, double s) {
     double r = 1.0 - s;
@@ -250,17 +281,9 @@ CAROM_ITEM int carom_toi_filter(const carom_vec3 *start, const carom_vec3 *end, 
         --count;
         if (carom_toi_above(f, 4, ef) || carom_toi_below(f, 4, ef)) continue;
         if (!hit) {
-            int along = carom_toi_above(part->q[0], 3, eq);
-            int against = carom_toi_below(part->q[0], 3, eq);
-            int inside = along | against, outside = 0;
-            for (int i = 1; i < quadratics; ++i) {
-                int above = carom_toi_above(part->q[i], 3, eq);
-                int below = carom_toi_below(part->q[i], 3, eq);
-                inside &= along ? above : below;
-                outside |= along ? below : above;
-            }
-            if (outside && (along || against)) continue;
-            hit = inside && ((f[0] > ef && f[3] < -ef) || (f[0] < -ef && f[3] > ef));
+            int verdict = carom_toi_look(part, quadratics, ef, eq);
+            if (verdict == CAROM_TOI_MISS) continue;
+            hit = verdict == CAROM_TOI_HIT;
             if (hit && low == 0) return CAROM_TOI_HIT;
             if (hit) {
                 double more = 2.0 * CAROM_TOI_CUBIC_SPLIT * cubic;
@@ -279,17 +302,10 @@ CAROM_ITEM int carom_toi_filter(const carom_vec3 *start, const carom_vec3 *end, 
             part = &stack[0];
         }
         if (hit && part->depth >= CAROM_TOI_FINE) return CAROM_TOI_HIT;
-        /* A root so near an end that splitting will not show on which side of it: give up now,
-         * unless what is near that end is outside. */
-        int first =
-            fabs(f[0]) <= ef && (carom_toi_above(f + 1, 3, ef) || carom_toi_below(f + 1, 3, ef));
-        int last = fabs(f[3]) <= ef && (carom_toi_above(f, 3, ef) || carom_toi_below(f, 3, ef));
-        if (!hit && (first || last) && !carom_toi_outside_at(part, quadratics, last, eq))
+        if (!hit && (carom_toi_gives_up(part, quadratics, ef, eq) || visits >= CAROM_TOI_VISITS))
             return CAROM_TOI_UNDECIDED;
         int flat = fabs(f[0]) <= ef && fabs(f[1]) <= ef && fabs(f[2]) <= ef && fabs(f[3]) <= ef;
-        if (flat || part->depth >= (hit ? CAROM_TOI_FINE : CAROM_TOI_DEPTH) ||
-            visits >= CAROM_TOI_VISITS) {
-            if (!hit) return CAROM_TOI_UNDECIDED;
+        if (hit && (flat || visits >= CAROM_TOI_VISITS)) {
             *low = part->low;
             return CAROM_TOI_HIT;
         }

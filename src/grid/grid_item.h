@@ -365,6 +365,19 @@ CAROM_ITEM uint32_t carom_grid_quarters(uint32_t low, uint32_t high, uint32_t le
     return (2u << to) - (1u << from);
 }
 
+/* The tags of an entry, or of a query, in one cell of its cells `on` a level; the quarters of the
+ * item along each axis are those of carom_grid_quarters. */
+CAROM_ITEM uint32_t carom_grid_tags(const carom_grid_cells *on, const uint32_t quarters[3],
+                                    uint32_t x, uint32_t y, uint32_t z, uint32_t level) {
+    uint32_t covered = (quarters[0] >> 4 * (x - on->low[0]) & 15u) |
+                       (quarters[1] >> 4 * (y - on->low[1]) & 15u) << 4 |
+                       (quarters[2] >> 4 * (z - on->low[2]) & 15u) << 8;
+    return (x == on->low[0] ? 1u : 0u) | (y == on->low[1] ? 2u : 0u) | (z == on->low[2] ? 4u : 0u) |
+           (x & 7u) << CAROM_GRID_TAG_CELL | (y & 7u) << (CAROM_GRID_TAG_CELL + 3) |
+           (z & 7u) << (CAROM_GRID_TAG_CELL + 6) | level << CAROM_GRID_TAG_LEVEL |
+           covered << CAROM_GRID_TAG_QUARTERS;
+}
+
 /* Computes the buckets of an item's cells on a level, each once, with the tags of the entry;
  * returns their count. `cells` are those of level 0. Both arrays have a capacity of
  * CAROM_GRID_MOST_CELLS. */
@@ -386,16 +399,9 @@ CAROM_ITEM uint32_t carom_grid_enter(const carom_grid_table *table, const carom_
                     tags[seen] |= CAROM_GRID_TAG_MULTI;
                     continue;
                 }
-                uint32_t covered = (quarters[0] >> 4 * (x - on.low[0]) & 15u) |
-                                   (quarters[1] >> 4 * (y - on.low[1]) & 15u) << 4 |
-                                   (quarters[2] >> 4 * (z - on.low[2]) & 15u) << 8;
                 CAROM_ASSERT(count < CAROM_GRID_MOST_CELLS && bucket < table->bucket_count);
                 buckets[count] = bucket;
-                tags[count++] = (x == on.low[0] ? 1u : 0u) | (y == on.low[1] ? 2u : 0u) |
-                                (z == on.low[2] ? 4u : 0u) | (x & 7u) << CAROM_GRID_TAG_CELL |
-                                (y & 7u) << (CAROM_GRID_TAG_CELL + 3) |
-                                (z & 7u) << (CAROM_GRID_TAG_CELL + 6) |
-                                level << CAROM_GRID_TAG_LEVEL | covered << CAROM_GRID_TAG_QUARTERS;
+                tags[count++] = carom_grid_tags(&on, quarters, x, y, z, level);
             }
         }
     }

@@ -46,21 +46,6 @@
 /* Exact tests between such checks: one may take a millisecond. */
 #define EXACT_PER_CHECK 16u
 
-/* Of the largest coordinate: what float32 loses, and what computing a position in it loses. */
-#define FLOAT_ROUNDING    0x1p-23
-#define POSITION_ROUNDING 0x1p-20
-/* Errors of a coordinate: two points that touch may be twice as far apart in float32; the half is
- * for the rounding of the gap. */
-#define GAP_ERRORS 2.5
-/* A factor: what becomes a float, rounded by 2^-24, is not smaller then. */
-#define FLOAT_UP (1.0 + 0x1p-20)
-/* Movement in the first search for the first impact, in edges. */
-#define FIRST_HORIZON_EDGES 4.0
-/* Its time at least: the growth below makes it 1 in 20 searches. */
-#define FIRST_HORIZON_LEAST      0x1p-40f
-#define HORIZON_GROWTH           4.0f    /* from one to the next */
-#define PRUNING_COORDINATE_LIMIT 0x1p120 /* so that differences of positions are finite floats */
-
 CAROM_ENUM_NAMES(carom_soup_impact_kind, CAROM_SOUP_IMPACT_KIND_COUNT, "vertex-face", "face-vertex",
                  "edge-edge", "none");
 
@@ -139,7 +124,7 @@ static bool impacts_is_live(const impacts_side *x, uint64_t triangle) {
 static carom_status check_side(impacts_search *s, impacts_side *x, const char *whose) {
     const carom_soup_view *soup = &x->view;
     carom_soup_get_view(x->soup, &x->view);
-    CAROM_TRY(carom_soup_check_any(s->context, x->soup));
+    CAROM_TRY(carom_soup_check_here(s->context, x->soup));
     if (soup->triangle_count > UINT32_MAX / 3)
         return carom_fail(s->context, CAROM_TOO_LARGE,
                           "%s: %ssoup has %u triangles; at most %u can be searched",
@@ -198,8 +183,8 @@ static carom_status impacts_choose_frame(impacts_search *s) {
     s->origin = carom_vec_scale(carom_vec_add(low, high), 0.5);
     double from = carom_vec_largest(carom_vec_sub(low, s->origin));
     double to = carom_vec_largest(carom_vec_sub(high, s->origin));
-    s->error = FLOAT_ROUNDING * CAROM_MAX(from, to) + (double)FLT_TRUE_MIN;
-    s->gap = (float)(s->error * GAP_ERRORS);
+    s->error = CAROM_IMPACT_FLOAT_ROUNDING * CAROM_MAX(from, to) + (double)FLT_TRUE_MIN;
+    s->gap = (float)(s->error * CAROM_IMPACT_GAP_ERRORS);
     CAROM_ASSERT((double)s->gap >= 2.0 * s->error);
     return CAROM_OK;
 }
@@ -283,22 +268,13 @@ static carom_status assign_owners(impacts_search *s, impacts_side *x) {
 
 /* Above twice what is lost in positions at times up to `until`. */
 static float gap_until(const impacts_search *s, float until) {
-    return until < 1.0f ? s->gap + (float)(POSITION_ROUNDING * s->largest) + FLT_MIN : s->gap;
+    return carom_impacts_gap_until(s->gap, s->largest, until);
 }
 
-/* Of the largest coordinate: above the tolerance of a step, 2^-20 of an extent of at most twice as
- * much. So a pair that is left out until some time does not limit a step before it. */
-#define STEP_TOLERANCE 0x1p-18
-
-/* The reach in the frame of the points, rounded up. No two points are farther apart than four times
- * the largest coordinate, and boxes must stay finite. */
+/* The reach in the frame of the points. */
 static float reach_of(const impacts_search *s) {
     if (!s->query->near) return 0.0f;
-    double most = 4.0 * s->largest + (double)FLT_MIN, reach = s->query->reach * s->scale;
-    reach = reach * FLOAT_UP + STEP_TOLERANCE * s->largest + (double)FLT_MIN;
-    float rounded = (float)CAROM_MIN(reach, most);
-    CAROM_ASSERT((double)rounded >= CAROM_MIN(s->query->reach * s->scale, 2.0 * s->largest));
-    return rounded;
+    return carom_impacts_reach(s->query->reach * s->scale, s->largest);
 }
 
 /* Around the ways of points. */
@@ -379,8 +355,8 @@ static carom_status copy_side(impacts_search *s, impacts_side *x, const uint32_t
     return carom_parallel_for(s->context, count, VERTICES_PER_RANGE, impacts_copy_triangles, &p);
 }
 
-/* For a search for the first impact: the time in which points move as far as FIRST_HORIZON_EDGES
- * triangles are long, in the mean. */
+/* For a search for the first impact: the time in which points move as far as
+ * CAROM_IMPACT_HORIZON_EDGES triangles are long, in the mean. */
 static void measure_motion(impacts_search *s) {
     double movement = 0.0, size = 0.0, vertices = 0.0, triangles = 0.0;
     for (int i = 0; i < (s->self ? 1 : 2); ++i) {
@@ -397,9 +373,9 @@ static void measure_motion(impacts_search *s) {
         vertices += (double)x->view.vertex_count;
         triangles += (double)x->view.triangle_count;
     }
-    double step = FIRST_HORIZON_EDGES * size * vertices, whole = movement * triangles;
-    if (s->largest < PRUNING_COORDINATE_LIMIT && step > 0.0 && step < whole)
-        s->horizon = CAROM_MAX((float)(step / whole), FIRST_HORIZON_LEAST);
+    double step = CAROM_IMPACT_HORIZON_EDGES * size * vertices, whole = movement * triangles;
+    if (s->largest < CAROM_IMPACT_PRUNING_LIMIT && step > 0.0 && step < whole)
+        s->horizon = CAROM_MAX((float)(step / whole), CAROM_IMPACT_HORIZON_LEAST);
     CAROM_ASSERT(s->horizon > 0.0f && s->horizon <= 1.0f);
 }
 
@@ -538,10 +514,10 @@ static void impacts_offer(earliest *best, const earliest *x) {
 
 /* Contact after an impact that is over at `upper` does not matter any more. */
 static void prune(impacts_search *s, double upper) {
-    double until = (upper + CAROM_TOI_WIDTH) * FLOAT_UP;
+    double until = (upper + CAROM_TOI_WIDTH) * CAROM_IMPACT_FLOAT_UP;
     float now = atomic_load_explicit(&s->until, memory_order_relaxed), then = (float)until;
     CAROM_ASSERT((double)then >= upper);
-    if (!(s->largest < PRUNING_COORDINATE_LIMIT)) return;
+    if (!(s->largest < CAROM_IMPACT_PRUNING_LIMIT)) return;
     while (then < now && !atomic_compare_exchange_weak_explicit(
                              &s->until, &now, then, memory_order_relaxed, memory_order_relaxed)) {
     }
@@ -726,7 +702,7 @@ static carom_status find_first(impacts_search *s) {
         if (status != CAROM_OK || s->horizon == 1.0f ||
             s->earliest.upper + CAROM_TOI_WIDTH < (double)s->horizon)
             return status;
-        s->horizon = CAROM_MIN(s->horizon * HORIZON_GROWTH, 1.0f);
+        s->horizon = CAROM_MIN(s->horizon * CAROM_IMPACT_HORIZON_GROWTH, 1.0f);
     }
 }
 
@@ -887,6 +863,44 @@ static void pass_first(const impacts_search *s, carom_soup_impact *first) {
     *first = make_impact(s, s->earliest.kind, s->earliest.pair, time);
 }
 
+/* ---- On the GPU ------------------------------------------------------------------------------ */
+
+#define IMPACTS_PER_READ 16384u /* results copied from the device at a time: a mebibyte */
+
+/* Passes on results in device memory. */
+static carom_status pass_from_device(impacts_search *s, const carom_cuda_impacts *found,
+                                     const carom_impacts_receiver *receiver) {
+    carom_soup_impact *some =
+        CAROM_ARENA_TAKE(carom_scratch(s->context, 0), carom_soup_impact, IMPACTS_PER_READ);
+    uint64_t writable, count;
+    if (some == NULL) return no_memory(s, IMPACTS_PER_READ * sizeof(*some));
+    CAROM_TRY(receiver->begin(receiver->user, found->count, &writable));
+    for (uint64_t at = 0; at < writable; at += count) {
+        count = CAROM_MIN(writable - at, IMPACTS_PER_READ);
+        CAROM_TRY(carom_cuda_read(s->context, some, found->data + at, count * sizeof(*some)));
+        for (uint64_t i = 0; i < count; ++i) receiver->put(receiver->user, at + i, &some[i]);
+        CAROM_TRY(carom_progress_look(s->context));
+    }
+    return CAROM_OK;
+}
+
+static carom_status find_on_device(impacts_search *s, const carom_impacts_receiver *receiver,
+                                   carom_soup_impact *first) {
+    carom_cuda_impacts found;
+    if (s->first) return carom_impacts_device_first(s->query, first);
+    CAROM_TRY(carom_impacts_device_all(s->query, &found));
+    return pass_from_device(s, &found, receiver);
+}
+
+static carom_status find_on_cpu(impacts_search *s, const carom_impacts_receiver *receiver,
+                                carom_soup_impact *first) {
+    CAROM_TRY(impacts_prepare(s));
+    CAROM_TRY(s->first ? find_first(s) : impacts_find(s));
+    if (!s->first) return pass_all(s, receiver);
+    pass_first(s, first);
+    return CAROM_OK;
+}
+
 /* ---- Queries --------------------------------------------------------------------------------- */
 
 static carom_status impacts_run_search(carom_impacts_query *query,
@@ -902,17 +916,15 @@ static carom_status impacts_run_search(carom_impacts_query *query,
         .first = first != NULL};
     impacts_search *s = &search;
     query->largest = 0.0;
-    CAROM_TRY(carom_context_require_cpu(context, query->whose_result));
     CAROM_TRY(check_side(s, &s->sides[0], s->self ? "the " : "the first "));
     if (!s->self) CAROM_TRY(check_side(s, &s->sides[1], "the second "));
     context->work = (carom_work){0};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_progress_begin(context, query->what, s->sides[0].view.triangle_count);
-    carom_status status = impacts_prepare(s);
-    if (status == CAROM_OK) status = s->first ? find_first(s) : impacts_find(s);
-    if (status == CAROM_OK && !s->first) status = pass_all(s, receiver);
-    if (status == CAROM_OK && s->first) pass_first(s, first);
+    carom_status status = context->backend == CAROM_BACKEND_CUDA
+                              ? find_on_device(s, receiver, first)
+                              : find_on_cpu(s, receiver, first);
     carom_arena_rewind(scratch, mark);
     return carom_progress_finish(context, status);
 }
@@ -929,8 +941,8 @@ carom_status carom_impacts_find_first(carom_impacts_query *query, carom_soup_imp
 /* ---- Impacts --------------------------------------------------------------------------------- */
 
 /* As carom_toi_of does. */
-static bool decide_impact(const carom_impacts_query *query, const carom_vec3 *start,
-                          const carom_vec3 *end, int edges, carom_toi *toi) {
+bool carom_impacts_decide_meet(const carom_impacts_query *query, const carom_vec3 *start,
+                               const carom_vec3 *end, int edges, carom_toi *toi) {
     toi->hit = false;
     toi->time = (carom_interval){0.0, 0.0, 0.0};
     int verdict = CAROM_CPU_CALL(query->context, carom_toi_filter_fast)(
@@ -977,8 +989,9 @@ static carom_impacts_query impacts_query(carom_context *context, const carom_sou
                                  .end_b = end_b,
                                  .what = "finding impacts",
                                  .whose_result = "a search for impacts",
-                                 .decide = decide_impact,
-                                 .decide_many = decide_impacts};
+                                 .decide = carom_impacts_decide_meet,
+                                 .decide_many = decide_impacts,
+                                 .task = CAROM_DEVICE_IMPACTS_MEET};
 }
 
 typedef struct impacts_list {

@@ -6,6 +6,7 @@
 
 #include "carom/soup_motion.h"
 #include "geom/toi_cpu.h"
+#include "impacts/impacts_device.h"
 
 typedef struct carom_impacts_query carom_impacts_query;
 
@@ -28,6 +29,7 @@ struct carom_impacts_query {
     const char *whose_result;             /* for messages: "a search for impacts" */
     carom_impacts_decide_fn *decide;
     carom_impacts_decide_many_fn *decide_many; /* NULL: one after the other */
+    carom_device_impacts_task task;            /* what `decide` does, for the GPU */
     /* Candidates are all that come within reach. false: only those that may meet. */
     bool near;
     double reach;   /* with `near`: not negative */
@@ -45,6 +47,19 @@ typedef struct carom_impacts_receiver {
 /* Passes on all that `decide` accepts, sorted by kind, then by faces. */
 carom_status carom_impacts_find_all(carom_impacts_query *query,
                                     const carom_impacts_receiver *receiver);
+
+/* How a task decides. */
+carom_impacts_decide_fn *carom_impacts_decider(carom_device_impacts_task task);
+extern carom_impacts_decide_fn carom_impacts_decide_meet, carom_impacts_decide_near,
+    carom_impacts_decide_step;
+
+/* CAROM_OK, or why what is near cannot be found with this reach and minimum. */
+carom_status carom_impacts_near_check(carom_context *context, double reach, double minimum);
+
+/* The searches of a context of backend cuda. Results of the first are in device memory, until the
+ * next search. */
+carom_status carom_impacts_device_all(carom_impacts_query *query, carom_cuda_impacts *found);
+carom_status carom_impacts_device_first(carom_impacts_query *query, carom_soup_impact *first);
 
 /* Finds the one with the least time.lower, the first of several; time.upper is the least of all.
  * Its kind is NONE where there is none. */

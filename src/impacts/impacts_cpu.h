@@ -9,16 +9,10 @@
 #include <string.h>
 
 #include "base/isa.h"
+#include "impacts/impacts_item.h"
 
-/* What a triangle owns: of several triangles with a vertex or an edge, one does. */
-#define CAROM_IMPACT_OWN_VERTEX(i) (1u << (i))
-#define CAROM_IMPACT_OWN_EDGE(i)   (8u << (i)) /* from corner i to the next */
-
-/* Directions along which features are compared: the three axes, the four diagonals of a cube and
- * the six of its faces. Places past them never separate. */
-#define CAROM_IMPACT_DIRECTIONS 13u
-#define CAROM_IMPACT_ROW        16u /* floats: one vector of AVX-512 */
-#define CAROM_IMPACT_SHORT      8u  /* the first of them, for boxes of triangles */
+#define CAROM_IMPACT_ROW   16u /* floats: one vector of AVX-512 */
+#define CAROM_IMPACT_SHORT 8u  /* the first of them, for boxes of triangles */
 
 /* A vertex at time 0 and at time 1: x, y, z, then the other directions. */
 typedef struct carom_impact_point {
@@ -57,28 +51,13 @@ typedef struct carom_impact_pairs {
     float gap[CAROM_IMPACT_ROW];
 } carom_impact_pairs;
 
-/* The longest direction but for the axes: a quarter of the diagonal of a cube, with room for
- * rounding. */
-#define CAROM_IMPACT_LONGEST 0.43302f
-/* Of the largest coordinate: twice the rounding of two quarters of sums, 2^-23 each. */
-#define CAROM_IMPACT_SUM_ROUNDING 0x1p-21f
-
-/* Fills the gaps from that along an axis, which is at least twice the error of a coordinate, the
- * reach and the largest coordinate. A quarter of a sum of three is off by 3/4 of an error, and as
- * it is rounded twice by less than 2^-23 of the largest coordinate and the least number. */
+/* Fills the gaps from that along an axis, the reach and the largest coordinate. */
 static inline void carom_impact_gaps(carom_impact_pairs *pairs, float gap, float reach,
                                      float largest) {
-    float sums = gap + CAROM_IMPACT_LONGEST * reach + largest * CAROM_IMPACT_SUM_ROUNDING + FLT_MIN;
+    float sums = carom_impacts_sum_gap(gap, reach, largest);
     for (uint32_t i = 0; i < CAROM_IMPACT_ROW; ++i)
         pairs->gap[i] = i < 3 ? gap + reach : i < CAROM_IMPACT_DIRECTIONS ? sums : INFINITY;
 }
-
-/* Which vertex of a and the triangle b; the triangle a and which vertex of b; or which edges: 6 + 3
- * times that of a + that of b. */
-#define CAROM_IMPACT_OF_A  0u
-#define CAROM_IMPACT_OF_B  3u
-#define CAROM_IMPACT_EDGES 6u
-#define CAROM_IMPACT_WHICH 15u
 
 typedef struct carom_impact_candidate {
     uint32_t a, b; /* indices of triangles */

@@ -21,98 +21,61 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "geom/advance_item.h"
-#include "geom/within.h"
 #include "impacts/impacts.h"
+#include "impacts/impacts_item.h"
 #include "mesh/mesh.h"
 #include "soup/soup_view.h"
 
-/* Of the largest coordinate: what start + time * (end - start) is off by in three roundings along
- * three axes, for both points of a pair, is below 2^-49. */
-#define NEAR_POSITION_ROUNDING 0x1p-47
-#define NEAR_VERTICES          4 /* of a pair */
-/* Factors that round bounds outwards: each is a sum and a product, 2^-53 each; and a difference
- * that is halved, 2^-53. */
-#define NEAR_UP        (1.0 + 0x1p-50)
-#define NEAR_DOWN      (1.0 - 0x1p-50)
-#define NEAR_HALF_DOWN (1.0 - 0x1p-52)
-
+#define NEAR_VERTICES 4 /* of a pair */
 CAROM_RESULT_FILL(carom_soup_near_pairs);
 CAROM_RESULT_DEFINE_FREE(carom_soup_near_pairs);
 
 /* ---- Distance of a pair ---------------------------------------------------------------------- */
 
-/* A vertex and a face, or two edges, as triangles. */
-static void impacts_near_triangles(const carom_vec3 *p, int edges, carom_triangle *a,
-                                   carom_triangle *b) {
-    if (edges) {
-        *a = (carom_triangle){{p[0], p[1], p[1]}};
-        *b = (carom_triangle){{p[2], p[3], p[3]}};
-    } else {
-        *a = (carom_triangle){{p[0], p[0], p[0]}};
-        *b = (carom_triangle){{p[1], p[2], p[3]}};
-    }
-}
-
-/* Encloses the distance. */
-static carom_interval impacts_near_distance(const carom_vec3 *points, int edges) {
-    carom_vec3 p[4] = {points[0], points[1], points[2], points[3]};
-    carom_near_view view;
-    carom_closest best;
-    bool good = carom_near_localise(p, 4, &view);
-    CAROM_ASSERT(good);
-    if (!good || view.size == 0.0) return (carom_interval){0.0, 0.0, 0.0};
-    if (edges)
-        carom_near_segments(p, p + 2, &best);
-    else
-        carom_near_point_triangle(p[0], p + 1, &best);
-    carom_triangle a, b;
-    impacts_near_triangles(p, edges, &a, &b);
-    carom_vec3 n = carom_vec_sub(best.b, best.a);
-    double length = carom_vec_length(n), error = view.size * CAROM_WITHIN_ERROR, width = 0.0;
-    if (length > 0.0) {
-        n = carom_vec_scale(n, 1.0 / length);
-        width = carom_near_gap(a.corner, b.corner, n);
-    }
-    CAROM_ASSERT(width - error <= length); /* a direction shows no more than the distance */
-    double lower = (width - error) * NEAR_DOWN, upper = (length + error) * NEAR_UP;
-    lower = lower * view.up - DBL_TRUE_MIN;
-    return (carom_interval){CAROM_MAX(lower, 0.0), length * view.up,
-                            upper * view.up + DBL_TRUE_MIN};
-}
-
 /* Whether the distance is at most `reach`. Returns false if that took integers. */
 static bool impacts_near_within(const carom_vec3 *points, int edges, double reach, bool *within) {
     carom_triangle a, b;
-    impacts_near_triangles(points, edges, &a, &b);
+    carom_impacts_near_triangles(points, edges, &a, &b);
     int verdict = carom_within_filter(&a, &b, reach);
     *within = verdict == CAROM_UNDECIDED ? carom_within_exact(&a, &b, reach) : verdict == CAROM_YES;
     return verdict != CAROM_UNDECIDED;
 }
 
-static bool decide_near(const carom_impacts_query *query, const carom_vec3 *start,
-                        const carom_vec3 *end, int edges, carom_toi *found) {
+bool carom_impacts_decide_near(const carom_impacts_query *query, const carom_vec3 *start,
+                               const carom_vec3 *end, int edges, carom_toi *found) {
     (void)end;
     double reach = query->reach;
     bool filtered = impacts_near_within(start, edges, reach, &found->hit), touch = false;
     if (!found->hit) return filtered;
-    carom_interval d = impacts_near_distance(start, edges);
+    carom_interval d = carom_impacts_near_distance(start, edges);
     if (d.lower == 0.0) filtered = impacts_near_within(start, edges, 0.0, &touch) && filtered;
     if (touch) d = (carom_interval){0.0, 0.0, 0.0};
-    d.upper = CAROM_MIN(reach, d.upper);
-    CAROM_ASSERT(d.lower <= d.upper);
-    d.value = CAROM_MAX(d.value, d.lower);
-    d.value = CAROM_MIN(d.value, d.upper);
-    found->time = d;
+    found->time = carom_impacts_near_within_reach(d, reach);
     return filtered;
+}
+
+carom_impacts_decide_fn *carom_impacts_decider(carom_device_impacts_task task) {
+    return task == CAROM_DEVICE_IMPACTS_MEET   ? carom_impacts_decide_meet
+           : task == CAROM_DEVICE_IMPACTS_NEAR ? carom_impacts_decide_near
+                                               : carom_impacts_decide_step;
 }
 
 /* ---- Near pairs ------------------------------------------------------------------------------ */
 
-static carom_status impacts_near_check(carom_context *context, const char *what, double value) {
+static carom_status check_length(carom_context *context, const char *what, double value) {
     if (value >= 0.0 && value <= DBL_MAX) return CAROM_OK;
     return carom_fail(context, CAROM_BAD_INPUT,
                       "the %s is %g; it must be a finite number that is not negative", what, value);
+}
+
+carom_status carom_impacts_near_check(carom_context *context, double reach, double minimum) {
+    CAROM_TRY(check_length(context, "reach", reach));
+    CAROM_TRY(check_length(context, "minimum", minimum));
+    if (minimum <= reach) return CAROM_OK;
+    return carom_fail(context, CAROM_BAD_INPUT,
+                      "the minimum is %g, which is above the reach %g; pairs are searched within "
+                      "reach",
+                      minimum, reach);
 }
 
 static carom_impacts_query near_query(carom_context *context, const carom_soup *a,
@@ -125,7 +88,8 @@ static carom_impacts_query near_query(carom_context *context, const carom_soup *
                                  .pose_b = pose_b,
                                  .what = "finding what is near",
                                  .whose_result = "a search for what is near",
-                                 .decide = decide_near,
+                                 .decide = carom_impacts_decide_near,
+                                 .task = CAROM_DEVICE_IMPACTS_NEAR,
                                  .near = true,
                                  .reach = reach};
 }
@@ -160,7 +124,7 @@ static void put_near(void *user, uint64_t at, const carom_soup_impact *found) {
 static carom_status find_near_pairs(carom_impacts_query query, carom_soup_near_pairs *pairs) {
     near_pair_list list = {query.context, pairs};
     const carom_impacts_receiver receiver = {begin_near, put_near, &list};
-    CAROM_TRY(impacts_near_check(query.context, "reach", query.reach));
+    CAROM_TRY(carom_impacts_near_check(query.context, query.reach, 0.0));
     CAROM_TRY(carom_impacts_find_all(&query, &receiver));
     return carom_soup_near_pairs_end(pairs);
 }
@@ -183,22 +147,9 @@ carom_status carom_soup_cross_near(carom_context *context, const carom_soup *a,
 
 /* ---- Safe step ------------------------------------------------------------------------------- */
 
-/* The minimum that a step keeps: what positions lose by rounding is added. */
-static double raised_minimum(const carom_impacts_query *query) {
-    return query->reach + NEAR_POSITION_ROUNDING * query->largest;
-}
-
-static bool decide_step(const carom_impacts_query *query, const carom_vec3 *start,
-                        const carom_vec3 *end, int edges, carom_toi *found) {
-    carom_advance_pair pair;
-    carom_advance advance;
-    carom_advance_load(start, end, edges, &pair);
-    carom_advance_run(&pair, carom_scale_apply(raised_minimum(query), pair.scale), 0.0,
-                      CAROM_ADVANCE_MOST_STEPS, &advance);
-    CAROM_ASSERT(advance.time >= 0.0 && advance.time <= 1.0);
-    CAROM_ASSERT(advance.hit || advance.time == 1.0);
-    found->hit = advance.hit;
-    found->time = (carom_interval){advance.time, advance.time, advance.time};
+bool carom_impacts_decide_step(const carom_impacts_query *query, const carom_vec3 *start,
+                               const carom_vec3 *end, int edges, carom_toi *found) {
+    found->hit = carom_impacts_step(start, end, edges, query->reach, query->largest, &found->time);
     return true;
 }
 
@@ -212,22 +163,28 @@ static carom_vec3 impacts_near_position(const carom_soup_view *soup, const carom
 }
 
 /* The distance of the limiting pair at its time. */
-static carom_interval limit_distance(const carom_impacts_query *query,
-                                     const carom_soup_impact *limit) {
+static carom_status limit_distance(const carom_impacts_query *query, const carom_soup_impact *limit,
+                                   carom_interval *distance) {
+    carom_arena *scratch = carom_scratch(query->context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_soup_view a, b;
-    carom_soup_get_view(query->a, &a);
-    carom_soup_get_view(query->b != NULL ? query->b : query->a, &b);
+    carom_status status = carom_soup_get_current_view(query->context, query->a, &a);
+    b = a;
+    if (status == CAROM_OK && query->b != NULL)
+        status = carom_soup_get_current_view(query->context, query->b, &b);
     const carom_mesh_view *end_b = query->b != NULL ? query->end_b : query->end_a;
     bool edges = limit->kind == CAROM_SOUP_IMPACT_KIND_EDGE_EDGE;
     bool swap = limit->kind == CAROM_SOUP_IMPACT_KIND_FACE_VERTEX;
     uint32_t of_a = edges ? 2 : swap ? 3 : 1;
     carom_vec3 p[NEAR_VERTICES];
-    for (uint32_t i = 0; i < NEAR_VERTICES; ++i) {
+    for (uint32_t i = 0; i < NEAR_VERTICES && status == CAROM_OK; ++i) {
         uint32_t to = swap ? (i + 1) % NEAR_VERTICES : i;
         p[to] = i < of_a ? impacts_near_position(&a, query->end_a, limit->time.value, limit->a[i])
                          : impacts_near_position(&b, end_b, limit->time.value, limit->b[i - of_a]);
     }
-    return impacts_near_distance(p, edges);
+    if (status == CAROM_OK) *distance = carom_impacts_near_distance(p, edges);
+    carom_arena_rewind(scratch, mark);
+    return status;
 }
 
 static carom_status find_step(carom_context *context, const carom_soup *a,
@@ -240,18 +197,19 @@ static carom_status find_step(carom_context *context, const carom_soup *a,
                                  .end_b = end_b,
                                  .what = "finding a safe step",
                                  .whose_result = "a search for a safe step",
-                                 .decide = decide_step,
+                                 .decide = carom_impacts_decide_step,
+                                 .task = CAROM_DEVICE_IMPACTS_STEP,
                                  .near = true,
                                  .reach = minimum};
     carom_soup_impact first;
-    CAROM_TRY(impacts_near_check(context, "minimum", minimum));
+    CAROM_TRY(check_length(context, "minimum", minimum));
     CAROM_TRY(carom_impacts_find_first(&query, &first));
     bool none = first.kind == CAROM_SOUP_IMPACT_KIND_NONE;
     if (!none) first.time = (carom_interval){first.time.lower, first.time.lower, first.time.lower};
     step->time = none ? 1.0 : first.time.value;
     fill_pair(&first, &step->limit);
     if (none) return CAROM_OK;
-    step->limit.distance = limit_distance(&query, &first);
+    CAROM_TRY(limit_distance(&query, &first, &step->limit.distance));
     /* the step keeps the minimum, unless there was less at the start */
     CAROM_ASSERT(step->time == 0.0 || step->limit.distance.upper >= minimum);
     return CAROM_OK;
@@ -319,14 +277,12 @@ static _Atomic uint64_t *begin_vertices(carom_context *context, uint64_t count, 
 /* Half of what the least distance is above the minimum, rounded down. */
 static void fill_distances(const carom_impacts_query *query, _Atomic uint64_t *least,
                            uint64_t count, double minimum, double *distances) {
-    double lost = NEAR_POSITION_ROUNDING * query->largest;
     for (uint64_t v = 0; v < count; ++v) {
         uint64_t bits = atomic_load_explicit(&least[v], memory_order_relaxed);
         double distance;
         memcpy(&distance, &bits, sizeof(distance));
         CAROM_ASSERT(distance <= query->reach);
-        double half = 0.5 * (distance - minimum) * NEAR_HALF_DOWN - DBL_TRUE_MIN - lost;
-        distances[v] = CAROM_MAX(half, 0.0);
+        distances[v] = carom_impacts_safe_distance(distance, minimum, query->largest);
         CAROM_ASSERT(distances[v] == 0.0 || minimum + 2.0 * distances[v] <= distance);
     }
 }
@@ -334,14 +290,7 @@ static void fill_distances(const carom_impacts_query *query, _Atomic uint64_t *l
 static carom_status find_distances(carom_impacts_query query, double minimum, double *distances_a,
                                    double *distances_b) {
     carom_context *context = query.context;
-    CAROM_TRY(impacts_near_check(context, "reach", query.reach));
-    CAROM_TRY(impacts_near_check(context, "minimum", minimum));
-    if (minimum > query.reach)
-        return carom_fail(context, CAROM_BAD_INPUT,
-                          "the minimum is %g, which is above the reach %g; pairs are searched "
-                          "within reach",
-                          minimum, query.reach);
-    CAROM_TRY(carom_context_require_cpu(context, query.whose_result));
+    CAROM_TRY(carom_impacts_near_check(context, query.reach, minimum));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_soup_view a, b = {0};

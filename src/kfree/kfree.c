@@ -27,6 +27,7 @@
 #include "geom/enclosing_ball.h"
 #include "geom/orient.h"
 #include "geom/within.h"
+#include "kfree/kfree_part.h"
 #include "soup/soup_near.h"
 #include "soup/soup_view.h"
 
@@ -53,7 +54,13 @@ typedef struct kfree_job {
     _Atomic uint64_t discs, neighbours;
     _Atomic bool beyond; /* a coordinate is too large */
     carom_worker_states counters;
+    const carom_kfree_filter *filter; /* of a part; else NULL */
+    uint32_t *near;                   /* of a part: neighbours of each face; else NULL */
 } kfree_job;
+
+static bool kfree_owns(const kfree_job *job, uint32_t face) {
+    return job->filter == NULL || job->filter->owns_face(job->filter->user, face);
+}
 
 /* A face's triangles are [first, end). */
 typedef struct kfree_span {
@@ -172,6 +179,7 @@ static carom_status kfree_measure_range(void *argument, carom_range range) {
         } else {
             CAROM_TRY(measure_polygon(soup, carom_scratch(c->context, range.worker), s, diameter));
         }
+        if (!kfree_owns(c, carom_soup_view_face(soup, s.first))) continue;
         searched *= DISCS_PER_TRIANGLE;
         discs +=
             searched > DISCS_PER_POLYGON && kfree_is_flat(soup, s) ? DISCS_PER_POLYGON : searched;
@@ -281,6 +289,8 @@ static bool look_at_found(carom_bvh_found *found) {
                 if (!carom_within_exact(&c->shape, &other, c->reach)) continue;
             }
         }
+        const carom_kfree_filter *filter = c->job->filter;
+        if (filter != NULL && !filter->owns_pair(filter->user, c->face, face)) continue;
         ++c->count;
         if (c->marked != NULL) {
             kfree_mark(c, face);
@@ -367,10 +377,12 @@ static carom_status kfree_count_range(void *argument, carom_range range) {
         if (item == CAROM_BVH_NONE || !is_first(soup, item)) continue;
         uint32_t face = carom_soup_view_face(soup, item);
         job->counts[face] = 0;
+        if (job->near != NULL) job->near[face] = 0;
         if (job->diameters[face] < 0.0) continue;
         kfree_count_face(c, item);
         if (carom_progress_cancelled(job->context)) return CAROM_CANCELLED;
         job->counts[face] = c->count;
+        if (job->near != NULL) job->near[face] = c->neighbours;
         neighbours += c->neighbours;
     }
     atomic_fetch_add(&job->neighbours, neighbours);
@@ -389,30 +401,15 @@ static uint32_t quantile(const uint32_t *histogram, uint64_t faces, double share
         if ((below += histogram[count]) >= CAROM_MAX(wanted, 1)) return count;
 }
 
-static carom_status sum_up(const kfree_job *c, carom_kfree *k) {
-    const carom_soup_view *soup = &c->view;
-    double least = HUGE_VAL, largest = 0.0;
-    for (uint32_t f = 0; f < soup->face_count; ++f) {
-        double diameter = c->diameters[f];
-        if (diameter < 0.0) continue;
-        ++k->faces;
-        k->total += c->counts[f];
-        if (k->worst_face == CAROM_NONE || c->counts[f] > k->most) {
-            k->most = c->counts[f];
-            k->worst_face = f;
-        }
-        if (diameter == 0.0) continue;
-        least = CAROM_MIN(diameter, least);
-        largest = CAROM_MAX(diameter, largest);
-    }
-    if (k->faces == 0) return CAROM_OK;
-    uint32_t *histogram =
-        CAROM_ARENA_TAKE(carom_scratch(c->context, 0), uint32_t, (uint64_t)k->most + 1);
-    if (histogram == NULL)
-        return carom_fail_memory(c->context, ((uint64_t)k->most + 1) * 4, "a histogram");
-    memset(histogram, 0, ((uint64_t)k->most + 1) * sizeof(*histogram));
-    for (uint32_t f = 0; f < soup->face_count; ++f)
-        if (c->diameters[f] >= 0.0) ++histogram[c->counts[f]];
+void carom_kfree_describe(const carom_kfree_sum *sum, const uint32_t *histogram, carom_kfree *k) {
+    memset(k, 0, sizeof(*k)); /* padding too: equal results are equal bytes */
+    k->worst_face = sum->worst_face;
+    if (sum->faces == 0) return;
+    k->faces = sum->faces;
+    k->total = sum->total;
+    k->most = sum->most;
+    k->worst_neighbours = sum->worst_neighbours;
+    k->discs = sum->discs;
     double squares = 0.0, faces = (double)k->faces;
     k->k = (uint64_t)k->most + 1;
     k->mean = (double)k->total / faces;
@@ -430,18 +427,41 @@ static carom_status sum_up(const kfree_job *c, carom_kfree *k) {
     CAROM_ASSERT(k->least <= k->quartile_1 && k->quartile_1 <= k->median &&
                  k->median <= k->quartile_3 && k->quartile_3 <= k->percentile_90 &&
                  k->percentile_90 <= k->percentile_99 && k->percentile_99 <= k->most);
-    CAROM_ASSERT(k->total <= k->faces * k->most && c->neighbours <= k->total);
-    k->neighbours = k->total != 0 ? (double)c->neighbours / (double)k->total : 0.0;
-    k->discs = c->discs;
-    if (largest > 0.0) { /* by mantissa and exponent, as the quotient could be out of range */
-        int exponent_least, exponent_largest;
-        double mantissa_least = frexp(least, &exponent_least);
-        double mantissa_largest = frexp(largest, &exponent_largest);
-        k->least_diameter = least;
-        k->largest_diameter = largest;
-        k->height = carom_log2(mantissa_largest / mantissa_least) +
-                    (double)(exponent_largest - exponent_least);
+    CAROM_ASSERT(k->total <= k->faces * k->most && sum->neighbours <= k->total);
+    k->neighbours = k->total != 0 ? (double)sum->neighbours / (double)k->total : 0.0;
+    if (!(sum->largest > 0.0)) return;
+    /* by mantissa and exponent, as the quotient could be out of range */
+    int exponent_least, exponent_largest;
+    double mantissa_least = frexp(sum->least, &exponent_least);
+    double mantissa_largest = frexp(sum->largest, &exponent_largest);
+    k->least_diameter = sum->least;
+    k->largest_diameter = sum->largest;
+    k->height =
+        carom_log2(mantissa_largest / mantissa_least) + (double)(exponent_largest - exponent_least);
+}
+
+/* The neighbours of the worst face are not known: they are counted again. */
+static carom_status sum_up(const kfree_job *c, carom_kfree *k) {
+    const carom_soup_view *soup = &c->view;
+    carom_kfree_sum sum = {.worst_face = CAROM_NONE, .least = HUGE_VAL};
+    for (uint32_t f = 0; f < soup->face_count; ++f) {
+        double diameter = c->diameters[f];
+        if (diameter < 0.0) continue;
+        carom_kfree_add(&sum, f, c->counts[f], 0);
+        if (diameter == 0.0) continue;
+        sum.least = CAROM_MIN(diameter, sum.least);
+        sum.largest = CAROM_MAX(diameter, sum.largest);
     }
+    sum.neighbours = c->neighbours;
+    sum.discs = c->discs;
+    uint32_t *histogram =
+        CAROM_ARENA_TAKE(carom_scratch(c->context, 0), uint32_t, (uint64_t)sum.most + 1);
+    if (histogram == NULL)
+        return carom_fail_memory(c->context, ((uint64_t)sum.most + 1) * 4, "a histogram");
+    memset(histogram, 0, ((uint64_t)sum.most + 1) * sizeof(*histogram));
+    for (uint32_t f = 0; f < soup->face_count; ++f)
+        if (c->diameters[f] >= 0.0) ++histogram[c->counts[f]];
+    carom_kfree_describe(&sum, histogram, k);
     return CAROM_OK;
 }
 
@@ -474,8 +494,8 @@ static carom_status count_all(kfree_job *c, carom_kfree *k) {
         status = carom_parallel_for(context, blocks, BLOCKS_PER_RANGE, kfree_count_range, c);
     if (status == CAROM_NO_MEMORY)
         status = carom_fail_memory(context, sizeof(kfree_counter), "counting near faces");
-    if (status == CAROM_OK) status = sum_up(c, k);
-    if (status == CAROM_OK && k->faces != 0) {
+    if (status == CAROM_OK && k != NULL) status = sum_up(c, k);
+    if (status == CAROM_OK && k != NULL && k->faces != 0) {
         kfree_counter *again = carom_worker_state(&c->counters, 0);
         if (again == NULL) status = carom_fail_memory(context, sizeof(kfree_counter), "a face");
         if (again != NULL) {
@@ -588,6 +608,38 @@ carom_status carom_kfree_measure(carom_context *context, const carom_soup *soup,
     carom_status status = carom_progress_finish(context, kfree_count(&c, &k, counts));
     carom_arena_rewind(scratch, at);
     if (status == CAROM_OK || status == CAROM_MORE) memcpy(k_free, &k, sizeof(k));
+    return status;
+}
+
+/* ---- A part ---------------------------------------------------------------------------------- */
+
+static carom_status kfree_count_own(kfree_job *c, carom_kfree_part *part) {
+    uint64_t slots =
+        c->view.triangle_count != 0 ? (uint64_t)c->view.bvh->node_count[0] * CAROM_BVH_WIDTH : 0;
+    memset(c->counts, 0, c->view.face_count * sizeof(*c->counts)); /* faces without triangles */
+    memset(c->near, 0, c->view.face_count * sizeof(*c->near));
+    for (uint64_t f = 0; f < c->view.face_count; ++f) c->diameters[f] = NO_DIAMETER;
+    CAROM_TRY(count_faces(c, NULL, slots));
+    part->discs = c->discs;
+    return CAROM_OK;
+}
+
+carom_status carom_kfree_count_part(carom_context *context, const carom_soup *soup,
+                                    const carom_kfree_filter *filter, carom_kfree_part *part) {
+    CAROM_ASSERT(context->backend == CAROM_BACKEND_CPU);
+    CAROM_TRY(carom_soup_check_ready(context, soup));
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark at = carom_arena_get_mark(scratch);
+    kfree_job c = {.context = context,
+                   .soup = soup,
+                   .filter = filter,
+                   .counts = part->counts,
+                   .near = part->neighbours,
+                   .diameters = part->diameters};
+    carom_soup_get_view(soup, &c.view);
+    carom_progress_begin(context, "counting near faces", 0);
+    carom_status status = carom_progress_finish(context, kfree_count_own(&c, part));
+    carom_arena_rewind(scratch, at);
     return status;
 }
 

@@ -90,8 +90,8 @@ static void write_property_lines(carom_writer *writer, const carom_mesh_view *vi
     }
 }
 
-static void write_header(carom_writer *writer, const carom_mesh_view *view,
-                         carom_mesh_format format, bool wide_counts) {
+void carom_ply_write_header(carom_writer *writer, const carom_mesh_view *view,
+                            carom_mesh_format format, bool wide_counts) {
     const char *type = view->scalar == CAROM_SCALAR_FLOAT32 ? "float" : "double";
     char number[CAROM_NUMBER_SIZE];
     carom_writer_text(writer, "ply\nformat ");
@@ -189,7 +189,7 @@ static void write_text_values(carom_writer *writer, const carom_mesh_view *view,
     }
 }
 
-static void write_positions(carom_writer *writer, const carom_mesh_view *view, bool big) {
+void carom_ply_write_positions(carom_writer *writer, const carom_mesh_view *view, bool big) {
     for (uint64_t i = 0; i < view->vertex_count && writer->status == CAROM_OK; ++i) {
         carom_vec3 p = carom_mesh_position(view, i);
         const double xyz[3] = {p.x, p.y, p.z};
@@ -211,7 +211,7 @@ static void write_positions(carom_writer *writer, const carom_mesh_view *view, b
 /* Corners of a face, 1 KiB, that fit what a writer reserves. */
 #define PLY_CORNERS_AT_ONCE 256
 
-static void write_faces(carom_writer *writer, const carom_mesh_view *view, bool big, bool wide) {
+void carom_ply_write_faces(carom_writer *writer, const carom_mesh_view *view, bool big, bool wide) {
     for (uint64_t f = 0; f < view->face_count && writer->status == CAROM_OK; ++f) {
         uint64_t c = carom_mesh_offset(view, f), end = carom_mesh_offset(view, f + 1);
         char *at = put_bytes(carom_writer_reserve(writer), end - c, wide ? 4 : 1, big);
@@ -250,12 +250,12 @@ carom_status carom_write_ply(carom_writer *writer, const carom_mesh_view *view,
     bool wide = false, big = format == CAROM_MESH_FORMAT_PLY_BIG;
     for (uint64_t f = 0; f < view->face_count && !wide; ++f)
         wide = carom_mesh_offset(view, f + 1) - carom_mesh_offset(view, f) > 255;
-    write_header(writer, view, format, wide);
+    carom_ply_write_header(writer, view, format, wide);
     if (format == CAROM_MESH_FORMAT_PLY_ASCII) {
         mesh_ply_write_text(writer, view);
     } else {
-        write_positions(writer, view, big);
-        write_faces(writer, view, big, wide);
+        carom_ply_write_positions(writer, view, big);
+        carom_ply_write_faces(writer, view, big, wide);
     }
     return writer->status;
 }

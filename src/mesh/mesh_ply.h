@@ -145,4 +145,11 @@ carom_status carom_ply_read_header(carom_text *text, carom_ply *ply, carom_build
 carom_status carom_ply_read_ascii(carom_text *text, const carom_ply *ply, carom_builder *builder);
 carom_status carom_ply_read_binary(carom_text *text, const carom_ply *ply, carom_builder *builder);
 
+/* Pieces of a binary file. The header takes the counts of the view; vertices and faces can follow
+ * in several views, whose corners are indices in the whole. `wide`: lists have 32-bit lengths. */
+void carom_ply_write_header(carom_writer *writer, const carom_mesh_view *view,
+                            carom_mesh_format format, bool wide);
+void carom_ply_write_positions(carom_writer *writer, const carom_mesh_view *view, bool big);
+void carom_ply_write_faces(carom_writer *writer, const carom_mesh_view *view, bool big, bool wide);
+
 #endif

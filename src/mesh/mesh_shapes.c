@@ -36,16 +36,22 @@ CAROM_ENUM_NAMES(carom_shape, CAROM_SHAPE_COUNT, "sphere", "globe", "torus", "bo
 
 /* ---- Sketch ---------------------------------------------------------------------------------- */
 
+carom_status carom_shape_check_counts(carom_context *context, const carom_shape_def *def,
+                                      double vertices, double faces) {
+    if (vertices <= (double)CAROM_MESH_MOST_VERTICES && faces <= (double)UINT32_MAX)
+        return CAROM_OK;
+    return carom_fail(context, CAROM_TOO_LARGE,
+                      "this %s would have %.0f vertices and %.0f faces; at most %" PRIu32
+                      " of each can be numbered",
+                      carom_shape_name(def->shape), vertices, faces, UINT32_MAX);
+}
+
 carom_status carom_sketch_begin(carom_sketch *sketch, double vertices, double quads, double others,
                                 double other_corners) {
     bool split = !sketch->def->polygons;
     double faces = (split ? 2.0 * quads : quads) + others;
     double corners = (split ? 6.0 * quads : 4.0 * quads) + other_corners;
-    if (vertices > (double)CAROM_MESH_MOST_VERTICES || faces > (double)UINT32_MAX)
-        return carom_fail(sketch->context, CAROM_TOO_LARGE,
-                          "this %s would have %.0f vertices and %.0f faces; at most %" PRIu32
-                          " of each can be numbered",
-                          carom_shape_name(sketch->def->shape), vertices, faces, UINT32_MAX);
+    CAROM_TRY(carom_shape_check_counts(sketch->context, sketch->def, vertices, faces));
     carom_mesh_allocation allocation = {.scalar = sketch->def->scalar,
                                         .vertices = (uint64_t)vertices,
                                         .faces = (uint64_t)faces,
@@ -142,15 +148,21 @@ static carom_status mesh_shapes_check(carom_context *context, const carom_shape_
     return CAROM_OK;
 }
 
+carom_status carom_shape_complete(carom_context *context, const carom_shape_def *def,
+                                  carom_shape_def *full) {
+    if (def != NULL) CAROM_REQUIRE_KNOWN(def->shape, CAROM_SHAPE_COUNT, "shape");
+    if (def != NULL) CAROM_REQUIRE_KNOWN(def->scalar, CAROM_SCALAR_COUNT, "scalar type");
+    *full = complete(def);
+    return mesh_shapes_check(context, full);
+}
+
 carom_status carom_shape_make(carom_context *context, const carom_shape_def *def,
                               carom_mesh **mesh) {
     CAROM_ENTER(context);
     CAROM_REQUIRE_OUTPUT(mesh, "mesh");
-    if (def != NULL) CAROM_REQUIRE_KNOWN(def->shape, CAROM_SHAPE_COUNT, "shape");
-    if (def != NULL) CAROM_REQUIRE_KNOWN(def->scalar, CAROM_SCALAR_COUNT, "scalar type");
+    carom_shape_def full;
     *mesh = NULL;
-    carom_shape_def full = complete(def);
-    CAROM_TRY(mesh_shapes_check(context, &full));
+    CAROM_TRY(carom_shape_complete(context, def, &full));
     const shape_row *row = &rows[full.shape];
     carom_sketch sketch = {.context = context, .def = &full};
     carom_progress_begin(context, "making a shape", 0);

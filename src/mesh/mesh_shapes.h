@@ -40,4 +40,16 @@ carom_shape_fn carom_shape_sphere, carom_shape_globe, carom_shape_torus, carom_s
     carom_shape_cylinder, carom_shape_cone, carom_shape_knot, carom_shape_chazelle,
     carom_shape_cloth, carom_shape_chain, carom_shape_shards, carom_shape_grid;
 
+/* Vertices of some rows of a cloth, one row after another. */
+carom_status carom_shape_cloth_rows(carom_context *context, const carom_shape_def *def,
+                                    uint64_t first, uint64_t count, carom_vec3 *to);
+
+/* CAROM_TOO_LARGE where 32 bits do not number the vertices or the faces. */
+carom_status carom_shape_check_counts(carom_context *context, const carom_shape_def *def,
+                                      double vertices, double faces);
+
+/* Replaces zeros of a def, which may be NULL, by defaults, and checks it. */
+carom_status carom_shape_complete(carom_context *context, const carom_shape_def *def,
+                                  carom_shape_def *full);
+
 #endif

@@ -94,7 +94,10 @@ typedef struct wave {
 } wave;
 
 typedef struct cloth {
-    carom_sketch *sketch;
+    carom_sketch *sketch; /* the vertices go there, */
+    carom_vec3 *to;       /* or, where it is NULL, here, from row `first` on */
+    uint64_t first, detail;
+    double size;
     wave waves[WAVES];
 } cloth;
 
@@ -131,31 +134,48 @@ static double round_to_float(double x) {
     return (double)f;
 }
 
+static carom_vec3 cloth_vertex(const cloth *c, uint64_t i, uint64_t j) {
+    double u = (double)i / (double)c->detail, v = (double)j / (double)c->detail;
+    carom_vec3 p = carom_vec(u, v, 0.0);
+    for (int k = 0; k < WAVES; ++k) {
+        const wave *w = &c->waves[k];
+        double s = w->height * carom_sin(CAROM_TURN * (w->x * u + w->y * v) + w->phase);
+        p = carom_vec_add(p, carom_vec_scale(w->direction, s));
+    }
+    p = carom_vec_scale(p, c->size);
+    return carom_vec(round_to_float(p.x), round_to_float(p.y), round_to_float(p.z));
+}
+
 static carom_status lay_rows(void *argument, carom_range range) {
     const cloth *c = argument;
-    uint64_t n = c->sketch->def->detail;
-    double size = c->sketch->def->size;
+    uint64_t row = c->detail + 1;
     for (uint64_t j = range.begin; j < range.end; ++j)
-        for (uint64_t i = 0; i <= n; ++i) {
-            double u = (double)i / (double)n, v = (double)j / (double)n;
-            carom_vec3 p = carom_vec(u, v, 0.0);
-            for (int k = 0; k < WAVES; ++k) {
-                const wave *w = &c->waves[k];
-                double s = w->height * carom_sin(CAROM_TURN * (w->x * u + w->y * v) + w->phase);
-                p = carom_vec_add(p, carom_vec_scale(w->direction, s));
-            }
-            p = carom_vec_scale(p, size);
-            carom_mesh_put(
-                c->sketch->mesh, j * (n + 1) + i,
-                carom_vec(round_to_float(p.x), round_to_float(p.y), round_to_float(p.z)));
+        for (uint64_t i = 0; i < row; ++i) {
+            carom_vec3 p = cloth_vertex(c, i, c->first + j);
+            if (c->sketch != NULL)
+                carom_mesh_put(c->sketch->mesh, j * row + i, p);
+            else
+                c->to[j * row + i] = p;
         }
     return CAROM_OK;
 }
 
+static void cloth_begin(cloth *c, const carom_shape_def *def) {
+    c->detail = def->detail;
+    c->size = def->size;
+    draw_waves(c->waves, def->seed != 0 ? def->seed : CLOTH_SEED, def->phase);
+}
+
 carom_status carom_shape_cloth(carom_sketch *sketch) {
     cloth c = {.sketch = sketch};
-    draw_waves(c.waves, sketch->def->seed != 0 ? sketch->def->seed : CLOTH_SEED,
-               sketch->def->phase);
+    cloth_begin(&c, sketch->def);
     CAROM_TRY(begin_sheet(sketch));
     return carom_parallel_for(sketch->context, sketch->def->detail + 1, 1, lay_rows, &c);
+}
+
+carom_status carom_shape_cloth_rows(carom_context *context, const carom_shape_def *def,
+                                    uint64_t first, uint64_t count, carom_vec3 *to) {
+    cloth c = {.to = to, .first = first};
+    cloth_begin(&c, def);
+    return carom_parallel_for(context, count, 1, lay_rows, &c);
 }

@@ -65,11 +65,13 @@ static carom_status finish_range(void *argument, carom_range range) {
         carom_vec3 c = carom_vec(b->x, b->y, b->z);
         carom_spheres_hit hit = carom_spheres_mesh_distance(f->mesh, c, CAROM_BVH_NONE);
         CAROM_ASSERT(b->radius <= hit.distance); /* no ball reaches out of the solid */
-        f->spheres[i] = (carom_packing_sphere){.centre = carom_spheres_mesh_restore(f->mesh, c),
-                                               .radius = b->radius * scale,
-                                               .face = f->mesh->faces[hit.slot]};
         double depth = (double)carom_float_down(hit.distance - CAROM_SPHERES_ERROR, 0.0);
-        f->spheres[i].depth = CAROM_MAX(depth, b->radius) * scale;
+        carom_packing_sphere *to = &f->spheres[i];
+        memset(to, 0, sizeof(*to)); /* the padding, too */
+        to->centre = carom_spheres_mesh_restore(f->mesh, c);
+        to->radius = b->radius * scale;
+        to->face = f->mesh->faces[hit.slot];
+        to->depth = CAROM_MAX(depth, b->radius) * scale;
     }
     return CAROM_OK;
 }
@@ -114,7 +116,7 @@ static void pack_check_shares(const carom_spheres_mesh *mesh, const carom_sphere
 
 /* Computes secondary radii, covers and voids; converts to the caller's units. */
 static carom_status make_shares(carom_context *context, const carom_spheres_mesh *mesh,
-                                const carom_spheres_ball *balls, bool keep,
+                                const carom_spheres_ball *balls, bool keep, bool coarse,
                                 carom_packing *packing) {
     uint32_t count = (uint32_t)packing->info.spheres;
     carom_arena *scratch = carom_scratch(context, 0);
@@ -122,8 +124,8 @@ static carom_status make_shares(carom_context *context, const carom_spheres_mesh
     carom_spheres_cell_array cells = {0};
     if (shares == NULL)
         return carom_fail_memory(context, count * sizeof(*shares), "shares of a packing");
-    carom_status status = carom_spheres_shares(mesh, balls, count, shares, keep ? &cells : NULL,
-                                               &packing->info.cells);
+    carom_status status = carom_spheres_shares(mesh, balls, count, coarse, shares,
+                                               keep ? &cells : NULL, &packing->info.cells);
     packing->cells = cells.data;
     packing->cell_count = cells.count;
     if (status != CAROM_OK) return status;
@@ -170,23 +172,52 @@ static carom_status pack_check_def(carom_context *context, const carom_packing_d
     return CAROM_OK;
 }
 
-static carom_status pack(carom_context *context, const carom_packing_def *def, bool skip_volume,
-                         carom_spheres_mesh *mesh, carom_pack_balls *balls,
-                         carom_packing *packing) {
+/* The frame, the surface, and what the info says of them. `volume`: also where faces cross. */
+static carom_status pack_load(carom_context *context, const carom_mesh_view *view, bool allow_open,
+                              bool volume, carom_spheres_mesh *mesh, carom_packing *packing) {
     carom_packing_info *info = &packing->info;
-    CAROM_TRY(
-        carom_spheres_mesh_make(context, carom_mesh_of_def(def->mesh), def->allow_open, mesh));
-    double scale = carom_power_of_two(mesh->shift), cube = scale * scale * scale;
-    info->method = def->method;
+    CAROM_TRY(carom_spheres_mesh_make(context, view, allow_open, mesh));
     info->origin = mesh->origin;
     info->bounds.low = carom_spheres_mesh_restore(mesh, mesh->low);
     info->bounds.high = carom_spheres_mesh_restore(mesh, mesh->high);
     info->inside_out = mesh->inside_out;
     info->volume = mesh->balanced ? mesh->report_volume : 0.0;
-    if (mesh->balanced && !mesh->plain && !skip_volume) {
+    if (mesh->balanced && !mesh->plain && volume) {
+        double scale = carom_power_of_two(mesh->shift);
         CAROM_TRY(carom_spheres_solid_volume(mesh, &info->volume));
-        info->volume /= cube;
+        info->volume /= scale * scale * scale;
     }
+    return CAROM_OK;
+}
+
+/* Makes spheres of the balls, with their shares, and the rest of the info but `complete`. */
+static carom_status pack_finish(const carom_spheres_mesh *mesh, const carom_pack_outcome *outcome,
+                                bool skip_shares, bool keep_cells, bool coarse,
+                                carom_pack_balls *balls, carom_packing *packing) {
+    carom_context *context = mesh->context;
+    carom_packing_info *info = &packing->info;
+    double scale = carom_power_of_two(mesh->shift), cube = scale * scale * scale;
+    CAROM_TRY(make_spheres(context, mesh, balls, packing));
+    uint64_t count = info->spheres;
+    info->least_radius = count != 0 ? packing->spheres[count - 1].radius : 0.0;
+    info->empty_radius = outcome->empty / scale;
+    info->fill = info->volume > 0.0 ? outcome->volume / (info->volume * cube) : 0.0;
+    CAROM_ASSERT(!mesh->plain ||
+                 info->fill <= 1.0 + CAROM_SPHERES_VOLUME_ERROR); /* disjoint, and inside */
+    if (!skip_shares && count != 0)
+        CAROM_TRY(make_shares(context, mesh, balls->balls.data, keep_cells, coarse, packing));
+    context->work = (carom_work){.visits = outcome->visits};
+    return CAROM_OK;
+}
+
+static carom_status pack(carom_context *context, const carom_packing_def *def, bool skip_volume,
+                         carom_spheres_mesh *mesh, carom_pack_balls *balls,
+                         carom_packing *packing) {
+    carom_packing_info *info = &packing->info;
+    CAROM_TRY(pack_load(context, carom_mesh_of_def(def->mesh), def->allow_open, !skip_volume, mesh,
+                        packing));
+    double scale = carom_power_of_two(mesh->shift), cube = scale * scale * scale;
+    info->method = def->method;
     bool any = def->count == 0 && def->fill == 0.0 && def->radius == 0.0;
     carom_pack_goal goal = {.count = any               ? PACK_DEFAULT_SPHERES
                                      : def->count != 0 ? def->count
@@ -207,43 +238,50 @@ static carom_status pack(carom_context *context, const carom_packing_def *def, b
                               : carom_pack_by_octree(mesh, &goal, balls, &outcome);
     status = carom_progress_finish(context, status);
     if (status != CAROM_OK) return status;
-    CAROM_TRY(make_spheres(context, mesh, balls, packing));
-    uint64_t count = info->spheres;
-    info->least_radius = count != 0 ? packing->spheres[count - 1].radius : 0.0;
-    info->empty_radius = outcome.empty / scale;
-    info->fill = info->volume > 0.0 ? outcome.volume / (info->volume * cube) : 0.0;
-    CAROM_ASSERT(!mesh->plain ||
-                 info->fill <= 1.0 + CAROM_SPHERES_VOLUME_ERROR); /* disjoint, and inside */
-    info->complete = count >= goal.count || outcome.volume >= goal.volume ||
+    info->complete = balls->balls.count >= goal.count || outcome.volume >= goal.volume ||
                      (def->radius > 0.0 && outcome.empty <= PACK_COMPLETE_RATIO * goal.radius);
-    if (!def->skip_shares && count != 0)
-        CAROM_TRY(make_shares(context, mesh, balls->balls.data, def->keep_cells, packing));
-    context->work = (carom_work){.visits = outcome.visits};
+    return pack_finish(mesh, &outcome, def->skip_shares, def->keep_cells, false, balls, packing);
+}
+
+/* A packing that is made, and what is needed only until then. */
+typedef struct packing_work {
+    carom_packing *made;
+    carom_spheres_mesh mesh;
+    carom_pack_balls balls;
+    carom_arena *scratch;
+    carom_arena_mark mark;
+} packing_work;
+
+static carom_status packing_begin(carom_context *context, packing_work *work) {
+    *work = (packing_work){.scratch = carom_scratch(context, 0)};
+    work->made = carom_allocate(&context->allocator, 1, sizeof(*work->made));
+    if (work->made == NULL) return carom_fail_memory(context, sizeof(*work->made), "a packing");
+    *work->made = (carom_packing){.allocator = context->allocator};
+    work->mark = carom_arena_get_mark(work->scratch);
+    carom_pack_balls_begin(&work->balls, &context->allocator);
     return CAROM_OK;
+}
+
+/* Hands over the packing, unless it failed. */
+static carom_status packing_end(packing_work *work, carom_status status, carom_packing **packing) {
+    carom_pack_balls_free(&work->balls);
+    carom_spheres_mesh_free(&work->mesh);
+    carom_arena_rewind(work->scratch, work->mark);
+    if (status == CAROM_OK)
+        *packing = work->made;
+    else
+        carom_packing_destroy(work->made);
+    return status;
 }
 
 static carom_status create_packing(carom_context *context, const carom_packing_def *def,
                                    bool skip_volume, carom_packing **packing) {
     CAROM_TRY(carom_pack_check_device(context, def->method));
     CAROM_TRY(pack_check_def(context, def));
-    carom_packing *made = carom_allocate(&context->allocator, 1, sizeof(*made));
-    if (made == NULL) return carom_fail_memory(context, sizeof(*made), "a packing");
-    *made = (carom_packing){.allocator = context->allocator};
-    carom_arena *scratch = carom_scratch(context, 0);
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_spheres_mesh mesh = {0};
-    carom_pack_balls balls;
-    carom_pack_balls_begin(&balls, &context->allocator);
-    carom_status status = pack(context, def, skip_volume, &mesh, &balls, made);
-    carom_pack_balls_free(&balls);
-    carom_spheres_mesh_free(&mesh);
-    carom_arena_rewind(scratch, mark);
-    if (status != CAROM_OK) {
-        carom_packing_destroy(made);
-        return status;
-    }
-    *packing = made;
-    return CAROM_OK;
+    packing_work work;
+    CAROM_TRY(packing_begin(context, &work));
+    return packing_end(&work, pack(context, def, skip_volume, &work.mesh, &work.balls, work.made),
+                       packing);
 }
 
 carom_status carom_packing_create(carom_context *context, const carom_packing_def *def,
@@ -262,6 +300,57 @@ carom_status carom_packing_create_without_volume(carom_context *context,
     CAROM_ASSERT(def->fill == 0.0);
     *packing = NULL;
     return create_packing(context, def, true, packing);
+}
+
+/* ---- Deform ---------------------------------------------------------------------------------- */
+
+static carom_status pack_check_deform(carom_context *context, const carom_packing_deform_def *def) {
+    CAROM_TRY(carom_mesh_check(context, def->before));
+    if (def->after->vertex_count != def->before->vertex_count)
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "the mesh has %llu vertices before and %llu after: positions after are "
+                          "those of the same vertices",
+                          (unsigned long long)def->before->vertex_count,
+                          (unsigned long long)def->after->vertex_count);
+    return CAROM_OK;
+}
+
+static carom_status deform_packing(const carom_packing *from, const carom_packing_deform_def *def,
+                                   carom_spheres_mesh *mesh, carom_pack_balls *balls,
+                                   carom_packing *packing, carom_context *context) {
+    carom_mesh_view after = *def->before;
+    after.positions = def->after->positions;
+    after.scalar = def->after->scalar;
+    after.stride = def->after->stride;
+    CAROM_TRY(carom_mesh_check(context, &after));
+    CAROM_TRY(pack_load(context, &after, def->allow_open, true, mesh, packing));
+    packing->info.method = from->info.method;
+    carom_packing_deform_def whole = *def;
+    carom_pack_outcome outcome;
+    whole.after = &after;
+    carom_progress_begin(context, "carrying spheres", from->info.spheres);
+    carom_status status = carom_pack_by_carrying(mesh, from, &whole, balls, &outcome);
+    CAROM_TRY(carom_progress_finish(context, status));
+    CAROM_TRY(pack_finish(mesh, &outcome, def->skip_shares, def->keep_cells, !def->fine_shares,
+                          balls, packing));
+    packing->info.complete = packing->info.spheres >= from->info.spheres;
+    return CAROM_OK;
+}
+
+carom_status carom_packing_deform(carom_context *context, const carom_packing *packing,
+                                  const carom_packing_deform_def *def, carom_packing **deformed) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE_INPUT(packing, "packing");
+    CAROM_REQUIRE_OUTPUT(deformed, "packing that is deformed");
+    *deformed = NULL;
+    CAROM_REQUIRE_INPUT(def, "definition");
+    CAROM_REQUIRE_INPUT(def->before, "mesh before");
+    CAROM_REQUIRE_INPUT(def->after, "mesh after");
+    CAROM_TRY(pack_check_deform(context, def));
+    packing_work work;
+    CAROM_TRY(packing_begin(context, &work));
+    return packing_end(
+        &work, deform_packing(packing, def, &work.mesh, &work.balls, work.made, context), deformed);
 }
 
 void carom_packing_destroy(carom_packing *packing) {

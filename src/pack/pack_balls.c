@@ -177,3 +177,18 @@ double carom_pack_balls_distance(const carom_pack_balls *balls, carom_vec3 point
     }
     return least;
 }
+
+bool carom_pack_balls_find(const carom_pack_balls *balls, carom_vec3 point,
+                           carom_spheres_ball *ball) {
+    for (uint32_t l = 0; l < CAROM_PACK_LEVELS && balls->balls.count != 0; ++l) {
+        for (uint32_t c = first_chunk(&balls->levels[l], point); c != NO_CHUNK;
+             c = balls->chunks.data[c].next) {
+            const carom_pack_chunk *chunk = &balls->chunks.data[c];
+            for (uint32_t i = 0; i < chunk->count; ++i) {
+                *ball = balls->balls.data[chunk->balls[i]];
+                if (carom_spheres_ball_distance(ball, point) <= 0.0) return true;
+            }
+        }
+    }
+    return false;
+}

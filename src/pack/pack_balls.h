@@ -54,4 +54,8 @@ void carom_pack_balls_search(const carom_pack_balls *balls, carom_vec3 point, do
 /* The distance from the nearest ball, at most the reach. */
 double carom_pack_balls_distance(const carom_pack_balls *balls, carom_vec3 point);
 
+/* Gets the ball that a point is in, or on; false: none. */
+bool carom_pack_balls_find(const carom_pack_balls *balls, carom_vec3 point,
+                           carom_spheres_ball *ball);
+
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Packing by an octree on the GPU, with the CPU's balls, byte for byte: the rounds of
- * pack_octree.c. The host starts each step and reads back what it found:
+/* Packing by an octree and by prototypes on the GPU, with the CPU's balls, byte for byte: the
+ * rounds of pack_octree.c and the batches of pack_prototypes.c. The host starts each step and reads
+ * back what it found:
  *
  *   examine  the cells of each group up to its first ball (pack_examine_cuda.cu)
  *   gather   the cells that groups leave, in the order of the groups: for this round or later ones
+ *   climb    instead of these, the prototypes of a batch (pack_examine_cuda.cu)
  *   decide   which of the balls found overlap no larger one; the order is that of their radii
  *   file     the balls inserted, into a hash grid whose lists are in the order of the balls */
 #include <cfloat>
@@ -359,6 +361,7 @@ struct carom_device_pack {
     carom_device_block blocks[PACK_CUDA_BLOCKS];
     pack_cuda_view v;
     uint64_t ball_count, active_count, waiting_count, visits;
+    uint32_t climbed; /* prototypes of the last batch that became candidates */
     float unresolved;
 };
 
@@ -811,6 +814,25 @@ static carom_status run_contest(carom_device *device, carom_device_pack *p, uint
     return CAROM_OK;
 }
 
+/* Decides which of `count` candidates to insert, and inserts them. */
+static carom_status insert_candidates(carom_device *device, carom_device_pack *p, uint32_t count,
+                                      carom_device_pack_found *found) {
+    if (count == 0) return CAROM_OK;
+    CAROM_DEVICE_TRY(run_contest(device, p, count, found));
+    uint64_t fresh = found->ball_count, all = p->ball_count + fresh;
+    if (all > UINT32_MAX) return carom_device_fail(device, CAROM_TOO_LARGE, "too many balls");
+    CAROM_DEVICE_TRY(
+        pack_cuda_grow(device, p, BALLS, p->ball_count, all, sizeof(carom_spheres_ball)));
+    p->v.balls = data_of<carom_spheres_ball>(p, BALLS);
+    PACK_CUDA_TRY(cudaMemcpyAsync(p->v.balls + p->ball_count, p->blocks[FRESH].data,
+                                  fresh * sizeof(carom_spheres_ball), cudaMemcpyDeviceToDevice,
+                                  device->stream),
+                  "a copy");
+    file_balls(device, p, p->ball_count, all);
+    p->ball_count = all;
+    return CAROM_OK;
+}
+
 static carom_status pack_examine(carom_device *device, carom_device_pack *p,
                                  carom_device_pack_found *found) {
     *found = carom_device_pack_found{};
@@ -822,20 +844,40 @@ static carom_status pack_examine(carom_device *device, carom_device_pack *p,
     p->visits += read.n.visits;
     CAROM_DEVICE_TRY(pack_cuda_gather(device, p, read.totals));
     found->groups = read.totals.some;
-    if (read.n.candidates == 0) return CAROM_OK;
-    CAROM_DEVICE_TRY(run_contest(device, p, read.n.candidates, found));
-    uint64_t count = found->ball_count, all = p->ball_count + count;
-    if (all > UINT32_MAX) return carom_device_fail(device, CAROM_TOO_LARGE, "too many balls");
+    return insert_candidates(device, p, read.n.candidates, found);
+}
+
+/* Moves a batch of prototypes, again if there was no space for the balls of the last one. */
+static carom_status pack_climb(carom_device *device, carom_device_pack *p,
+                               const carom_device_prototypes *prototypes, double *best) {
+    pack_cuda_view *v = &p->v;
+    CAROM_DEVICE_TRY(pack_cuda_reserve(device, p, PACK_CUDA_CANDIDATES, prototypes->count,
+                                       sizeof(pack_cuda_candidate)));
     CAROM_DEVICE_TRY(
-        pack_cuda_grow(device, p, BALLS, p->ball_count, all, sizeof(carom_spheres_ball)));
-    p->v.balls = data_of<carom_spheres_ball>(p, BALLS);
-    PACK_CUDA_TRY(cudaMemcpyAsync(p->v.balls + p->ball_count, p->blocks[FRESH].data,
-                                  count * sizeof(carom_spheres_ball), cudaMemcpyDeviceToDevice,
-                                  device->stream),
-                  "a copy");
-    file_balls(device, p, p->ball_count, all);
-    p->ball_count = all;
+        pack_cuda_reserve(device, p, CANDIDATE_KEYS, prototypes->count, sizeof(uint64_t)));
+    v->candidates = data_of<pack_cuda_candidate>(p, PACK_CUDA_CANDIDATES);
+    v->keys = data_of<uint64_t>(p, CANDIDATE_KEYS);
+    news *read = news_of(device);
+    while (true) {
+        (void)cudaMemsetAsync(v->n, 0, offsetof(counters, selected), device->stream);
+        carom_pack_cuda_climb(device, *v, *prototypes);
+        read_back(device, &read->n, v->n, sizeof(read->n));
+        CAROM_DEVICE_TRY(wait(device));
+        if (read->n.grid_full == 0) break;
+        CAROM_DEVICE_TRY(pack_cuda_refile(device, p));
+    }
+    float radius;
+    memcpy(&radius, &read->n.largest, sizeof(radius));
+    p->climbed = read->n.candidates;
+    *best = (double)radius;
     return CAROM_OK;
+}
+
+static carom_status pack_insert(carom_device *device, carom_device_pack *p, double enough,
+                                carom_device_pack_found *found) {
+    *found = carom_device_pack_found{};
+    p->v.enough = enough;
+    return insert_candidates(device, p, p->climbed, found);
 }
 
 static carom_status pack_summary(carom_device *device, carom_device_pack *p,
@@ -856,6 +898,7 @@ static carom_status pack_summary(carom_device *device, carom_device_pack *p,
     return CAROM_OK;
 }
 
-extern "C" __attribute__((visibility("default"))) extern const carom_cuda_pack carom_cuda_pack_1 = {
-    pack_begin, pack_end, pack_file, pack_begin_round, pack_examine, pack_summary,
+extern "C" __attribute__((visibility("default"))) extern const carom_cuda_pack carom_cuda_pack_2 = {
+    pack_begin,   pack_end,     pack_file,  pack_begin_round,
+    pack_examine, pack_summary, pack_climb, pack_insert,
 };

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Packing by an octree on the GPU. The rounds are those of pack_octree.c, and so are the balls: a
- * round examines the same groups of cells against the same balls, and inserts what they found in
- * the same order. The device holds cells and balls (pack_cuda.cu); what comes back are the balls
- * that each pass inserted, so that the goal, progress and cancelling are decided here. */
+/* Packing by an octree and by prototypes on the GPU. The rounds are those of pack_octree.c, and so
+ * are the balls: a round examines the same groups of cells against the same balls, and inserts what
+ * they found in the same order. The batches are those of pack_prototypes.c likewise. The device
+ * holds cells and balls (pack_cuda.cu); what comes back are the balls that each pass inserted, so
+ * that the goal, progress and cancelling are decided here. */
 #include "pack/pack_device.h"
 
 #include "base/progress.h"
 #include "pack/pack_octree.h"
+#include "pack/pack_prototypes_item.h"
 
 static const carom_cuda_pack *pack_device_table(void) {
     return carom_device_table(CAROM_CUDA_PACK);
@@ -15,8 +17,8 @@ static const carom_cuda_pack *pack_device_table(void) {
 carom_status carom_pack_check_device(carom_context *context, carom_packing_method method) {
     if (context->backend == CAROM_BACKEND_CPU) return CAROM_OK;
     CAROM_TRY(carom_context_require_table(context, pack_device_table(), "packings"));
-    if (method != CAROM_PACKING_METHOD_OCTREE)
-        return carom_context_require_cpu(context, "a packing by another method than the octree");
+    if (method == CAROM_PACKING_METHOD_GREEDY)
+        return carom_context_require_cpu(context, "a packing by the greedy method");
     return CAROM_OK;
 }
 
@@ -86,33 +88,102 @@ static carom_status pack_device_fill(pack_device_packer *p, carom_pack_outcome *
     return CAROM_OK;
 }
 
+/* The surface in host memory. */
+static carom_device_pack_mesh pack_device_mesh(const carom_spheres_mesh *mesh) {
+    const carom_bvh *bvh = &mesh->bvh;
+    carom_device_pack_mesh m = {.nodes = bvh->nodes,
+                                .corners = mesh->corners,
+                                .block_count = bvh->node_count[0],
+                                .level_count = bvh->level_count,
+                                .unit = mesh->unit};
+    for (uint32_t level = 0; level < bvh->level_count; ++level) {
+        m.level_start[level] = bvh->level_start[level];
+        m.node_count = bvh->level_start[level] + bvh->node_count[level];
+    }
+    return m;
+}
+
+static carom_status pack_device_begin(pack_device_packer *p, const carom_spheres_mesh *mesh,
+                                      carom_device_pack_def *def) {
+    if (!mesh->balanced)
+        return carom_context_require_cpu(p->context, "a packing of a mesh that is not closed");
+    def->mesh = pack_device_mesh(mesh);
+    return carom_device_pass(p->context, pack_device_table()->begin(p->device, def, &p->pack));
+}
+
 carom_status carom_pack_on_device(const carom_spheres_mesh *mesh, const carom_pack_goal *goal,
                                   carom_pack_balls *balls, carom_pack_outcome *outcome) {
     carom_context *context = mesh->context;
-    const carom_bvh *bvh = &mesh->bvh;
     pack_device_packer p = {
         .context = context, .device = context->device, .goal = goal, .balls = balls};
-    if (!mesh->balanced)
-        return carom_context_require_cpu(context, "a packing of a mesh that is not closed");
     CAROM_TRY(carom_pack_rounds_make(mesh, goal, &p.rounds));
-    carom_device_pack_def def = {.mesh = {.nodes = bvh->nodes,
-                                          .corners = mesh->corners,
-                                          .block_count = bvh->node_count[0],
-                                          .level_count = bvh->level_count,
-                                          .unit = mesh->unit},
-                                 .low = p.rounds.low,
+    carom_device_pack_def def = {.low = p.rounds.low,
                                  .unit = p.rounds.unit,
                                  .root = p.rounds.root,
                                  .last_rho = p.rounds.count != 0 ? p.rounds.rho[p.rounds.count - 1]
                                                                  : HUGE_VAL,
                                  .fast = goal->fast};
-    for (uint32_t level = 0; level < bvh->level_count; ++level) {
-        def.mesh.level_start[level] = bvh->level_start[level];
-        def.mesh.node_count = bvh->level_start[level] + bvh->node_count[level];
-    }
-    carom_status status =
-        carom_device_pass(context, pack_device_table()->begin(p.device, &def, &p.pack));
+    carom_status status = pack_device_begin(&p, mesh, &def);
     if (status == CAROM_OK) status = pack_device_fill(&p, outcome);
+    pack_device_table()->end(p.pack);
+    return status;
+}
+
+/* ---- Prototypes ------------------------------------------------------------------------------ */
+
+static carom_status pack_device_file_for(pack_device_packer *p, double cell, double radius) {
+    p->filed = radius;
+    return carom_device_pass(
+        p->context,
+        pack_device_table()->file(p->device, p->pack, cell, CAROM_PACK_REACH_RATIO * radius));
+}
+
+static carom_status pack_device_run_batch(pack_device_packer *p, const carom_spheres_mesh *mesh,
+                                          uint64_t prototypes_before, uint32_t count) {
+    const carom_device_prototypes prototypes = {.low = mesh->low,
+                                                .high = mesh->high,
+                                                .seed = p->goal->seed,
+                                                .before = prototypes_before,
+                                                .count = count,
+                                                .as_published = p->goal->as_published};
+    double best;
+    CAROM_TRY(carom_device_pass(
+        p->context, pack_device_table()->climb(p->device, p->pack, &prototypes, &best)));
+    if (best > 0.0 && best < CAROM_PROTOTYPE_REFILE * p->filed) {
+        double cell = CAROM_MAX(CAROM_PACK_CELL_RATIO * best, CAROM_PACK_LEAST_CELL);
+        CAROM_TRY(pack_device_file_for(p, cell, best));
+    }
+    carom_device_pack_found found;
+    double enough = CAROM_MAX(CAROM_PROTOTYPE_RADIUS_RATIO * best, p->goal->radius);
+    CAROM_TRY(carom_device_pass(p->context,
+                                pack_device_table()->insert(p->device, p->pack, enough, &found)));
+    return pack_device_take(p, &found);
+}
+
+static carom_status pack_device_run_batches(pack_device_packer *p, const carom_spheres_mesh *mesh,
+                                            carom_pack_outcome *outcome) {
+    uint32_t empty = 0;
+    CAROM_TRY(pack_device_file_for(p, CAROM_PROTOTYPE_FILED, CAROM_PROTOTYPE_FILED));
+    while (!pack_device_done(p) && empty < CAROM_PROTOTYPE_EMPTY_BATCHES) {
+        uint64_t before = p->balls->balls.count;
+        uint32_t count = carom_prototype_batch(before);
+        CAROM_TRY(pack_device_run_batch(p, mesh, outcome->visits, count));
+        empty = p->balls->balls.count > before ? 0 : empty + 1;
+        outcome->visits += count;
+        outcome->volume = p->volume;
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_pack_prototypes_on_device(const carom_spheres_mesh *mesh,
+                                             const carom_pack_goal *goal, carom_pack_balls *balls,
+                                             carom_pack_outcome *outcome) {
+    carom_context *context = mesh->context;
+    pack_device_packer p = {
+        .context = context, .device = context->device, .goal = goal, .balls = balls};
+    carom_device_pack_def def = {.fast = goal->fast}; /* no cells */
+    carom_status status = pack_device_begin(&p, mesh, &def);
+    if (status == CAROM_OK) status = pack_device_run_batches(&p, mesh, outcome);
     pack_device_table()->end(p.pack);
     return status;
 }

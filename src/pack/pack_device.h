@@ -29,6 +29,14 @@ typedef struct carom_device_pack_def {
     bool fast;
 } carom_device_pack_def;
 
+/* A batch of prototypes (pack_prototypes_item.h). */
+typedef struct carom_device_prototypes {
+    carom_vec3 low, high;  /* bounds of the solid */
+    uint64_t seed, before; /* of all batches before it: their prototypes */
+    uint32_t count;
+    bool as_published;
+} carom_device_prototypes;
+
 /* What one pass over all groups of a round found. */
 typedef struct carom_device_pack_found {
     const carom_spheres_ball
@@ -62,9 +70,15 @@ typedef struct carom_cuda_pack {
                             carom_device_pack_found *found);
     carom_status (*summary)(carom_device *device, carom_device_pack *pack,
                             carom_device_pack_end *end);
+    /* Moves a batch of prototypes against the balls filed; the largest radius that one reached. */
+    carom_status (*climb)(carom_device *device, carom_device_pack *pack,
+                          const carom_device_prototypes *prototypes, double *best);
+    /* Inserts those of the last batch with radii of at least `enough`. */
+    carom_status (*insert)(carom_device *device, carom_device_pack *pack, double enough,
+                           carom_device_pack_found *found);
 } carom_cuda_pack;
 
-#define CAROM_CUDA_PACK "carom_cuda_pack_1"
+#define CAROM_CUDA_PACK "carom_cuda_pack_2"
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,7 @@
 #include "bvh/bvh_winding_item.h"
 #include "geom/distance_item.h"
 #include "pack/pack_cuda.h"
+#include "pack/pack_prototypes_item.h"
 
 /* Of a block: cells of a group that are examined at a time. */
 #define FEW_WARPS                    4u
@@ -615,17 +616,24 @@ enum pack_examine_cuda_verdict : uint8_t {
     PACK_EXAMINE_CUDA_FOUND
 };
 
-static __device__ bool pack_examine_cuda_round(const pack_cuda_view &v, workspace &w,
-                                               carom_vec3 centre, uint32_t slot,
-                                               pack_cuda_candidate *found) {
+/* The ball at the centre that is rounded. */
+static __device__ pack_cuda_candidate pack_examine_cuda_ball_at(const pack_cuda_view &v,
+                                                                workspace &w, carom_vec3 centre,
+                                                                uint32_t slot) {
     carom_vec3 rounded = carom_vec(carom_spheres_round(centre.x, v.centre_unit),
                                    carom_spheres_round(centre.y, v.centre_unit),
                                    carom_spheres_round(centre.z, v.centre_unit));
     double to_mesh = mesh_distance(v, w.stack, rounded, slot);
     double radius = carom_pack_radius(to_mesh, ball_distance(v, rounded));
-    if (!(radius >= v.enough) || !pack_examine_cuda_is_inside(v, w.stack, rounded)) return false;
-    *found = pack_cuda_candidate{rounded.x, rounded.y, rounded.z, radius};
-    return true;
+    return pack_cuda_candidate{rounded.x, rounded.y, rounded.z, radius};
+}
+
+static __device__ bool pack_examine_cuda_round(const pack_cuda_view &v, workspace &w,
+                                               carom_vec3 centre, uint32_t slot,
+                                               pack_cuda_candidate *found) {
+    *found = pack_examine_cuda_ball_at(v, w, centre, slot);
+    return found->radius >= v.enough &&
+           pack_examine_cuda_is_inside(v, w.stack, carom_vec(found->x, found->y, found->z));
 }
 
 /* examine of pack_octree.c. All lanes have the same cell. */
@@ -872,4 +880,69 @@ carom_status carom_pack_cuda_examine(carom_device *device, const pack_cuda_view 
     if (v.group_count < FEW_GROUPS * (uint64_t)device->processors)
         return launch_examine<MANY_WARPS>(device, v);
     return launch_examine<FEW_WARPS>(device, v);
+}
+
+/* ---- Prototypes ------------------------------------------------------------------------------ */
+
+/* protosphere_converge of pack_prototypes.c. */
+static __device__ void pack_examine_cuda_converge(const pack_cuda_view &v, workspace &w,
+                                                  carom_vec3 *at, uint32_t *slot) {
+    unsigned lane = lane_of();
+    near_list n = {&w.near[0], 0, HUGE_VAL};
+    for (uint32_t i = 0; i < CAROM_PROTOSPHERE_STEPS; ++i) {
+        (void)pack_examine_cuda_look(v, w.stack, n, *at, 0.0, slot);
+        CAROM_ASSERT(n.count != 0 && n.least >= 0.0);
+        double low = lane < n.count ? n.set->apart[lane] : HUGE_VAL;
+        double high = lane + CAROM_WARP < n.count ? n.set->apart[lane + CAROM_WARP] : HUGE_VAL;
+        double apart = warp_least(CAROM_MIN(low, high));
+        unsigned first = __ballot_sync(~0u, low <= apart);
+        unsigned second = __ballot_sync(~0u, high <= apart);
+        unsigned k = first != 0 ? (unsigned)__ffs((int)first) - 1
+                                : CAROM_WARP + (unsigned)__ffs((int)second) - 1;
+        *at =
+            carom_protosphere_step(*at, carom_vec(n.set->x[k], n.set->y[k], n.set->z[k]), apart, i);
+        __syncwarp();
+    }
+}
+
+/* Moves a point that is inside as the method says, and adds the ball there to the candidates. */
+static __device__ void pack_examine_cuda_move(const pack_cuda_view &v, workspace &w, carom_vec3 at,
+                                              bool as_published, uint32_t index) {
+    uint32_t slot = CAROM_BVH_NONE;
+    if (as_published) {
+        pack_examine_cuda_converge(v, w, &at, &slot);
+    } else {
+        double here = mesh_distance(v, w.stack, at, slot), to_balls = ball_distance(v, at);
+        here = CAROM_MIN(here, to_balls);
+        (void)pack_examine_cuda_climb(v, w, &at, CAROM_PROTOTYPE_FIRST_STEP * here, &slot);
+    }
+    pack_cuda_candidate c = pack_examine_cuda_ball_at(v, w, at, slot);
+    if (!(c.radius > CAROM_PACK_LEAST_UNITS * v.centre_unit) ||
+        !pack_examine_cuda_is_inside(v, w.stack, carom_vec(c.x, c.y, c.z)) || lane_of() != 0)
+        return;
+    uint32_t to = atomicAdd(&v.n->candidates, 1u);
+    unsigned radius = __float_as_uint((float)c.radius); /* which is a float32 */
+    CAROM_ASSERT(to < CAROM_PROTOTYPE_BATCH_MOST);
+    v.candidates[to] = c;
+    v.keys[to] = (uint64_t)~radius << 32 | index;
+    atomicMax(&v.n->largest, radius);
+}
+
+/* A warp per prototype, each in a block of its own: they take very different numbers of steps. */
+static __global__ void __launch_bounds__(CAROM_WARP)
+    climb_prototypes(pack_cuda_view v, carom_device_prototypes prototypes) {
+    __shared__ workspace w;
+    carom_device_begin();
+    carom_random random = carom_prototype_random(prototypes.seed, prototypes.before + blockIdx.x);
+    for (uint32_t i = 0; i < CAROM_PROTOTYPE_TRIES; ++i) {
+        carom_vec3 at = carom_prototype_guess(&random, prototypes.low, prototypes.high);
+        if (ball_distance(v, at) <= 0.0 || !pack_examine_cuda_is_inside(v, w.stack, at)) continue;
+        pack_examine_cuda_move(v, w, at, prototypes.as_published, (uint32_t)blockIdx.x);
+        return;
+    }
+}
+
+void carom_pack_cuda_climb(carom_device *device, const pack_cuda_view &v,
+                           const carom_device_prototypes &prototypes) {
+    carom_device_launch(device, climb_prototypes, prototypes.count, CAROM_WARP, v, prototypes);
 }

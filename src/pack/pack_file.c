@@ -379,9 +379,14 @@ static carom_status read_sphere(carom_text *text, const header *h, uint64_t inde
         if (!(row[i] >= 0.0) || (i == 3 && row[i] == 0.0) || (i == 7 && row[i] > UINT32_MAX))
             return carom_text_fail(text, at, "sphere %llu has a %s of %g",
                                    (unsigned long long)index, pack_file_columns[i].name, row[i]);
-    *sphere = (carom_packing_sphere){
-        carom_vec(row[0], row[1], row[2]), row[3], row[4], row[5], row[6], (uint32_t)row[7],
-        CAROM_MAX(row[8], row[3])};
+    memset(sphere, 0, sizeof(*sphere)); /* the padding, too */
+    sphere->centre = carom_vec(row[0], row[1], row[2]);
+    sphere->radius = row[3];
+    sphere->secondary = row[4];
+    sphere->cover = row[5];
+    sphere->void_volume = row[6];
+    sphere->face = (uint32_t)row[7];
+    sphere->depth = CAROM_MAX(row[8], row[3]);
     return CAROM_OK;
 }
 

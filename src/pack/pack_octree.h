@@ -26,10 +26,6 @@ typedef struct carom_pack_outcome {
     uint64_t visits; /* cells, voxels or steps */
 } carom_pack_outcome;
 
-/* The smallest radius, in units of centres. Rounding a centre moves it by up to 0.87 units, which
- * is then 1.4 % of the radius. */
-#define CAROM_PACK_LEAST_UNITS 64.0
-
 /* The climb of one point to where the largest empty ball near it is, as a state of each worker. */
 typedef struct carom_pack_climber {
     const carom_spheres_mesh *mesh;
@@ -68,9 +64,13 @@ uint32_t carom_pack_group_bits(const carom_pack_rounds *rounds, double rho);
 /* CAROM_OK where the context can pack by this method: on the CPU, or on its device. */
 carom_status carom_pack_check_device(carom_context *context, carom_packing_method method);
 
-/* The octree method on the device of the context (pack_device.c): the same balls. */
+/* The octree method and that with prototypes on the device of the context (pack_device.c): the same
+ * balls. */
 carom_status carom_pack_on_device(const carom_spheres_mesh *mesh, const carom_pack_goal *goal,
                                   carom_pack_balls *balls, carom_pack_outcome *outcome);
+carom_status carom_pack_prototypes_on_device(const carom_spheres_mesh *mesh,
+                                             const carom_pack_goal *goal, carom_pack_balls *balls,
+                                             carom_pack_outcome *outcome);
 
 carom_status carom_pack_by_octree(const carom_spheres_mesh *mesh, const carom_pack_goal *goal,
                                   carom_pack_balls *balls, carom_pack_outcome *outcome);
@@ -78,5 +78,11 @@ carom_status carom_pack_by_voxels(const carom_spheres_mesh *mesh, const carom_pa
                                   carom_pack_balls *balls, carom_pack_outcome *outcome);
 carom_status carom_pack_by_prototypes(const carom_spheres_mesh *mesh, const carom_pack_goal *goal,
                                       carom_pack_balls *balls, carom_pack_outcome *outcome);
+
+/* The spheres of a packing, carried by a deformation (pack_deform.c). `def->after` has the faces,
+ * too. */
+carom_status carom_pack_by_carrying(const carom_spheres_mesh *mesh, const carom_packing *from,
+                                    const carom_packing_deform_def *def, carom_pack_balls *balls,
+                                    carom_pack_outcome *outcome);
 
 #endif

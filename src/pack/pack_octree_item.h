@@ -8,6 +8,10 @@
 #include "geom/box.h"
 #include "spheres/spheres_frame_item.h"
 
+/* The smallest radius, in units of centres. Rounding a centre moves it by up to 0.87 units, which
+ * is then 1.4 % of the radius. */
+#define CAROM_PACK_LEAST_UNITS 64.0
+
 /* The radius that a ball at a rounded centre may have, as a float32; 0 or less: none. Takes the
  * mesh distance and the distance of the balls. */
 CAROM_ITEM double carom_pack_radius(double to_mesh, double to_balls) {

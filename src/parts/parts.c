@@ -41,6 +41,10 @@
 #define PARTS_BUFFER_SHARE   4u /* the buffers of all streams take at most a quarter of memory */
 #define PARTS_MOST_TRIANGLES (UINT32_MAX - 64u)
 
+/* A face counts what is a quarter of its diameter away, which is at most the diagonal of its box;
+ * the rest covers roundings. */
+#define PARTS_KFREE_SHARE 0.2500001
+
 #define PARTS_HASH_SEED UINT64_C(0x6361726f6d) /* "carom" */
 
 /* ---- Failures -------------------------------------------------------------------------------- */
@@ -150,7 +154,7 @@ static carom_status parts_survey_all(parts_job *job) {
 }
 
 /* The size of chunks: the buffers of all streams fit into their share. */
-static carom_status parts_open_spill(parts_job *job, const parts_cut *cut) {
+carom_status carom_parts_open_spill(parts_job *job, const parts_cut *cut) {
     uint64_t streams = CAROM_MAX(cut->parts.count * (job->def->cross ? 2 : 1), UINT64_C(1));
     uint64_t chunk = job->memory.limit / PARTS_BUFFER_SHARE / streams;
     if (chunk < 2 * PARTS_LEAST_CHUNK)
@@ -166,11 +170,16 @@ static carom_status parts_open_spill(parts_job *job, const parts_cut *cut) {
     return carom_parts_temporary(job->context, job->folder, &job->spill.file);
 }
 
+void carom_parts_make_grid(parts_job *job) {
+    carom_parts_grid_make(job->low, job->high, job->def->within ? job->def->reach : 0.0,
+                          &job->grid);
+    if (job->counts) job->grid.share = PARTS_KFREE_SHARE;
+}
+
 static carom_status parts_cut_all(parts_job *job, parts_cut *cut) {
     const uint32_t origin[3] = {0, 0, 0};
     uint32_t inputs = job->def->cross ? 2 : 1;
-    carom_parts_grid_make(job->low, job->high, job->def->within ? job->def->reach : 0.0,
-                          &job->grid);
+    carom_parts_make_grid(job);
     CAROM_TRY(carom_parts_cut_begin(job, cut, 32 - PARTS_LEVELS, origin));
     carom_progress_begin(job->context, "counting faces", parts_bytes_of(job));
     carom_status status = CAROM_OK;
@@ -179,7 +188,7 @@ static carom_status parts_cut_all(parts_job *job, parts_cut *cut) {
     CAROM_TRY(carom_progress_finish(job->context, status));
     if (job->def->count_only) return CAROM_OK;
     CAROM_TRY(carom_parts_cut_divide(job, cut, job->most, job->def->shard, job->def->shards));
-    CAROM_TRY(parts_open_spill(job, cut));
+    CAROM_TRY(carom_parts_open_spill(job, cut));
     carom_progress_begin(job->context, "cutting into parts", parts_bytes_of(job));
     for (uint32_t i = 0; i < inputs && status == CAROM_OK; ++i)
         status = parts_read_all(job, cut, i, false);
@@ -187,7 +196,7 @@ static carom_status parts_cut_all(parts_job *job, parts_cut *cut) {
     return carom_progress_finish(job->context, status);
 }
 
-static carom_status parts_search_all(parts_job *job, parts_cut *cut) {
+carom_status carom_parts_search_all(parts_job *job, parts_cut *cut) {
     carom_status status = CAROM_OK;
     carom_progress_begin(job->context, "searching parts", cut->parts.count);
     for (uint32_t p = 0; p < cut->parts.count && status == CAROM_OK; ++p) {
@@ -216,8 +225,8 @@ static void parts_hash_def(parts_job *job) {
         memcpy(&word, &numbers[i], sizeof(word));
         hash = carom_parts_hash(hash, word);
     }
-    word = (uint64_t)def->degenerate << 3 | (def->fan ? 4 : 0) | (def->no_weld ? 2 : 0) |
-           (def->cross ? 1 : 0);
+    word = (def->boxes ? 64 : 0) | (uint64_t)def->degenerate << 3 | (def->fan ? 4 : 0) |
+           (def->no_weld ? 2 : 0) | (def->cross ? 1 : 0);
     job->report.hash = carom_parts_hash(hash, word);
 }
 
@@ -230,6 +239,8 @@ static carom_status parts_check_def(carom_context *context, const carom_parts_de
     if (def->within && !(def->reach >= 0.0 && def->reach < HUGE_VAL))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "a reach of %g; it must be finite and not negative", def->reach);
+    if (def->within && def->boxes)
+        return carom_fail(context, CAROM_BAD_INPUT, "boxes have no reach; enlarge them instead");
     if (def->shards > PARTS_MOST_SHARDS || (def->shards != 0 && def->shard >= def->shards))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "shard %" PRIu32 " of %" PRIu32 "; it must be below them, and they at "
@@ -268,8 +279,7 @@ static carom_status parts_open_inner(parts_job *job) {
                               : carom_fail(context, status, "%s", carom_context_message(NULL));
 }
 
-static carom_status parts_run_all(parts_job *job, parts_cut *cut, carom_pairs_fn *receive,
-                                  void *user) {
+static carom_status parts_open_all(parts_job *job) {
     const carom_parts_def *def = job->def;
     CAROM_TRY(parts_open_inner(job));
     CAROM_TRY(carom_parts_open(job, &def->a, &job->inputs[0]));
@@ -282,11 +292,46 @@ static carom_status parts_run_all(parts_job *job, parts_cut *cut, carom_pairs_fn
                      (def->no_weld ? PARTS_BYTES_INDICES : 0);
     job->most = CAROM_MAX(job->memory.limit / bytes, UINT64_C(1));
     if (def->part_faces != 0) job->most = CAROM_MIN(job->most, def->part_faces);
+    return CAROM_OK;
+}
+
+carom_status carom_parts_begin(carom_context *context, const carom_parts_def *def, parts_job *job) {
+    uint64_t memory = def->memory != 0 ? def->memory : PARTS_DEFAULT_MEMORY;
+    *job = (parts_job){
+        .context = context, .def = def, .sum = {.worst_face = CAROM_NONE, .least = HUGE_VAL}};
+    carom_parts_memory_init(&job->memory, &context->allocator,
+                            memory - memory / PARTS_PROCESS_SHARE - PARTS_PROCESS_BYTES);
+    job->allocator = &job->memory.counted;
+    job->spill.allocator = job->allocator;
+    for (int a = 0; a < 3; ++a) {
+        job->low[a] = HUGE_VAL;
+        job->high[a] = -HUGE_VAL;
+    }
+    if (def->folder != NULL)
+        snprintf(job->folder, sizeof(job->folder), "%s", def->folder);
+    else
+        carom_os_temporary_folder(job->folder, sizeof(job->folder));
+    parts_hash_def(job);
+    CAROM_TRY(parts_check_def(context, def));
+    return parts_open_all(job);
+}
+
+void carom_parts_end(parts_job *job, parts_cut *cut) {
+    carom_parts_cut_release(job, cut);
+    carom_parts_runs_release(job);
+    carom_parts_close(&job->spill.file);
+    parts_offsets_release(&job->spill.unused, job->allocator);
+    for (int i = 0; i < 2; ++i) carom_parts_close_input(&job->inputs[i]);
+    carom_context_destroy(job->inner);
+    CAROM_ASSERT(atomic_load(&job->memory.used) == 0);
+}
+
+static carom_status parts_run_all(parts_job *job, parts_cut *cut) {
     CAROM_TRY(parts_survey_all(job));
     CAROM_TRY(parts_cut_all(job, cut));
-    CAROM_TRY(parts_search_all(job, cut));
+    CAROM_TRY(carom_parts_search_all(job, cut));
     job->report.bytes_spilled = job->spill.end + job->runs.end;
-    return carom_parts_runs_merge(job, receive, user);
+    return CAROM_OK;
 }
 
 static void parts_fill_report(const parts_job *job, carom_parts_report *report) {
@@ -298,37 +343,51 @@ static void parts_fill_report(const parts_job *job, carom_parts_report *report) 
     report->peak_bytes = atomic_load(&job->memory.peak);
 }
 
+/* What is done with the runs. */
+typedef struct parts_wanted {
+    carom_pairs_fn *pairs;
+    carom_parts_counts_fn *counts;
+    carom_kfree *kfree; /* NULL: pairs are wanted */
+    void *user;
+} parts_wanted;
+
+static carom_status parts_call(carom_context *context, const carom_parts_def *def,
+                               const parts_wanted *wanted, carom_parts_report *report) {
+    parts_job job;
+    parts_cut cut = {0};
+    carom_status status = carom_parts_begin(context, def, &job);
+    job.counts = wanted->kfree != NULL;
+    if (status == CAROM_OK) status = parts_run_all(&job, &cut);
+    if (status == CAROM_OK)
+        status = job.counts
+                     ? carom_parts_kfree_merge(&job, wanted->counts, wanted->user, wanted->kfree)
+                     : carom_parts_runs_merge(&job, wanted->pairs, wanted->user);
+    carom_parts_end(&job, &cut);
+    if (report != NULL && status == CAROM_OK) parts_fill_report(&job, report);
+    return status;
+}
+
 carom_status carom_parts_pairs(carom_context *context, const carom_parts_def *def,
                                carom_pairs_fn *receive, void *user, carom_parts_report *report) {
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUT(def, "def");
     CAROM_REQUIRE_INPUT(receive, "receiver");
     CAROM_REQUIRE_KNOWN(def->degenerate, CAROM_SOUP_DEGENERATE_COUNT, "treatment of faces");
-    CAROM_TRY(parts_check_def(context, def));
-    uint64_t memory = def->memory != 0 ? def->memory : PARTS_DEFAULT_MEMORY;
-    parts_job job = {.context = context, .def = def};
-    parts_cut cut = {0};
-    carom_parts_memory_init(&job.memory, &context->allocator,
-                            memory - memory / PARTS_PROCESS_SHARE - PARTS_PROCESS_BYTES);
-    job.allocator = &job.memory.counted;
-    job.spill.allocator = job.allocator;
-    for (int a = 0; a < 3; ++a) {
-        job.low[a] = HUGE_VAL;
-        job.high[a] = -HUGE_VAL;
-    }
-    if (def->folder != NULL)
-        snprintf(job.folder, sizeof(job.folder), "%s", def->folder);
-    else
-        carom_os_temporary_folder(job.folder, sizeof(job.folder));
-    parts_hash_def(&job);
-    carom_status status = parts_run_all(&job, &cut, receive, user);
-    carom_parts_cut_release(&job, &cut);
-    carom_parts_runs_release(&job);
-    carom_parts_close(&job.spill.file);
-    parts_offsets_release(&job.spill.unused, job.allocator);
-    for (int i = 0; i < 2; ++i) carom_parts_close_input(&job.inputs[i]);
-    carom_context_destroy(job.inner);
-    CAROM_ASSERT(atomic_load(&job.memory.used) == 0);
-    if (report != NULL && status == CAROM_OK) parts_fill_report(&job, report);
-    return status;
+    const parts_wanted wanted = {.pairs = receive, .user = user};
+    return parts_call(context, def, &wanted, report);
+}
+
+carom_status carom_parts_kfree(carom_context *context, const carom_parts_def *def,
+                               carom_parts_counts_fn *receive, void *user, carom_kfree *kfree,
+                               carom_parts_report *report) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE_INPUT(def, "def");
+    CAROM_REQUIRE_OUTPUT(kfree, "result");
+    CAROM_REQUIRE_KNOWN(def->degenerate, CAROM_SOUP_DEGENERATE_COUNT, "treatment of faces");
+    if (def->cross || def->within || def->boxes || def->shards != 0 || def->count_only)
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "k-freeness is that of one whole mesh: without cross, within, boxes, "
+                          "shards and count_only");
+    const parts_wanted wanted = {.counts = receive, .kfree = kfree, .user = user};
+    return parts_call(context, def, &wanted, report);
 }

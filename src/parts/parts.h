@@ -14,6 +14,7 @@
 #include "base/context.h"
 #include "carom/parts.h"
 #include "geom/pose.h"
+#include "kfree/kfree_part.h"
 #include "mesh/mesh_ply.h"
 
 /* ---- Memory (parts_memory.c) ----------------------------------------------------------------- */
@@ -30,12 +31,17 @@ void carom_parts_memory_init(parts_memory *memory, const carom_allocator *base, 
 /* ---- Files (parts_spill.c) ------------------------------------------------------------------- */
 
 /* A file that is read or written by offset. */
-typedef struct parts_file {
+typedef struct parts_file parts_file;
+typedef carom_status parts_read_fn(const parts_file *file, uint64_t offset, void *to,
+                                   uint64_t size);
+struct parts_file {
     carom_context *context; /* for messages */
     const char *name;
     int descriptor;
     uint64_t size;
-} parts_file;
+    parts_read_fn *read; /* in place of the system's; NULL: that */
+    void *user;          /* of it */
+};
 
 carom_status carom_parts_read_at(const parts_file *file, uint64_t offset, void *to, uint64_t size);
 carom_status carom_parts_write_at(const parts_file *file, uint64_t offset, const void *from,
@@ -129,6 +135,7 @@ typedef struct parts_input {
     uint64_t list_count, list_offset, list_end; /* the lists of corners */
     uint64_t before, after;                     /* bytes of a face before and after its list */
     carom_ply_type count_type, corner_type;
+    uint64_t first;                     /* the number of the first vertex or facet, for messages */
     uint64_t faces, triangles, skipped; /* known after the first pass over all faces */
     bool posed;
     carom_frame frame;
@@ -167,6 +174,7 @@ typedef struct parts_reader {
     parts_input *input;
     parts_window window;
     uint64_t next;  /* list, facet or face of the view */
+    uint64_t last;  /* where it ends */
     uint64_t id;    /* of the next face */
     uint64_t *hash; /* NULL: not wanted */
     uint64_t skipped;
@@ -187,6 +195,8 @@ typedef struct parts_reader {
 carom_status carom_parts_reader_open(parts_job *job, parts_input *input, uint64_t *hash,
                                      parts_reader *reader);
 carom_status carom_parts_reader_next(parts_reader *reader, parts_face *face);
+/* Has a reader of a file of triangles read a range of them, after it was opened. */
+carom_status carom_parts_reader_set_range(parts_reader *reader, uint64_t first, uint64_t last);
 void carom_parts_reader_close(parts_reader *reader);
 
 static inline uint64_t carom_parts_hash(uint64_t hash, uint64_t word) {
@@ -201,6 +211,7 @@ static inline uint64_t carom_parts_hash(uint64_t hash, uint64_t word) {
 typedef struct parts_grid {
     double low[3], scale[3]; /* of halves of coordinates, which do not overflow */
     double half;             /* of the reach, rounded up; 0: no reach */
+    double share;            /* or, of the edges of a face's box, how far it reaches; 0: not */
 } parts_grid;
 
 /* The cells of a face: of the box of its posed corners, enlarged by half the reach. */
@@ -212,6 +223,9 @@ void carom_parts_grid_make(const double low[3], const double high[3], double rea
                            parts_grid *grid);
 parts_cells carom_parts_cells_of(const parts_grid *grid, const parts_input *input,
                                  const parts_face *face);
+
+/* The bounds of the posed corners of a face. */
+carom_bounds carom_parts_bounds_of(const parts_input *input, const parts_face *face);
 
 #define PARTS_LEVELS 6u /* below the cube of a cut: 64 nodes along an axis */
 #define PARTS_SIDE   (1u << PARTS_LEVELS)
@@ -247,6 +261,12 @@ void carom_parts_cut_count(parts_cut *cut, uint32_t which, const parts_cells *ce
 /* Makes parts of at most `most` faces where nodes allow it, in the shard alone. */
 carom_status carom_parts_cut_divide(parts_job *job, parts_cut *cut, uint64_t most, uint32_t shard,
                                     uint32_t shards);
+/* Makes the shards themselves the parts, by number: carom_parts_cut_visit and _owner give these.
+ * `cut` has the counts of `from`, which has not been divided. */
+carom_status carom_parts_cut_share(parts_job *job, const parts_cut *from, uint32_t shards,
+                                   parts_cut *cut);
+/* All numbers that are counted, to be added up over several cuts of one grid. */
+uint32_t *carom_parts_cut_counts(const parts_job *job, const parts_cut *cut, uint64_t *count);
 void carom_parts_cut_release(parts_job *job, parts_cut *cut);
 
 typedef carom_status parts_visit_fn(void *user, uint32_t part);
@@ -283,6 +303,15 @@ carom_status carom_parts_runs_end(parts_job *job);
 carom_status carom_parts_runs_merge(parts_job *job, carom_pairs_fn *receive, void *user);
 void carom_parts_runs_release(parts_job *job);
 
+/* ---- k-freeness (parts_kfree.c) -------------------------------------------------------------- */
+
+/* Adds what one part knows of a face to the runs. Faces that it does not own may be left out where
+ * they have a count of 0. */
+carom_status carom_parts_kfree_add(parts_job *job, uint32_t id, uint32_t count, uint32_t near);
+/* Adds up the counts of all faces, and passes them on. */
+carom_status carom_parts_kfree_merge(parts_job *job, carom_parts_counts_fn *receive, void *user,
+                                     carom_kfree *kfree);
+
 /* ---- The job (parts.c) and the search (parts_search.c) --------------------------------------- */
 
 struct parts_job {
@@ -299,7 +328,18 @@ struct parts_job {
     parts_spill spill;
     parts_runs runs;
     carom_parts_report report;
+    bool counts;         /* k-freeness is measured: runs have what parts_kfree.c says */
+    carom_kfree_sum sum; /* of it; the counts are added when runs are merged */
 };
+
+/* The steps of a search, in their order: the inputs are opened, their bounds found, the faces
+ * counted in a cut, which is divided; their streams are made, filled and ended; each part is
+ * searched. carom_parts_end is due after a failure, too. */
+carom_status carom_parts_begin(carom_context *context, const carom_parts_def *def, parts_job *job);
+void carom_parts_make_grid(parts_job *job);
+carom_status carom_parts_open_spill(parts_job *job, const parts_cut *cut);
+carom_status carom_parts_search_all(parts_job *job, parts_cut *cut);
+void carom_parts_end(parts_job *job, parts_cut *cut);
 
 /* Faces of an input or of a stream, one after another. */
 typedef carom_status parts_next_fn(void *reader, parts_face *face);

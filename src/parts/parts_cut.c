@@ -39,8 +39,7 @@ static uint32_t parts_cell(const parts_grid *grid, int axis, double x) {
     return cell < PARTS_CELLS - 1.0 ? (uint32_t)cell : UINT32_MAX;
 }
 
-parts_cells carom_parts_cells_of(const parts_grid *grid, const parts_input *input,
-                                 const parts_face *face) {
+carom_bounds carom_parts_bounds_of(const parts_input *input, const parts_face *face) {
     double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
     const float *floats = face->positions;
     const double *doubles = face->positions;
@@ -60,11 +59,22 @@ parts_cells carom_parts_cells_of(const parts_grid *grid, const parts_input *inpu
             high[a] = CAROM_MAX(x[a], high[a]);
         }
     }
+    return (carom_bounds){{low[0], low[1], low[2]}, {high[0], high[1], high[2]}};
+}
+
+parts_cells carom_parts_cells_of(const parts_grid *grid, const parts_input *input,
+                                 const parts_face *face) {
+    carom_bounds box = carom_parts_bounds_of(input, face);
+    double low[3] = {box.low.x, box.low.y, box.low.z};
+    double high[3] = {box.high.x, box.high.y, box.high.z};
+    double half = grid->half;
+    if (grid->share > 0.0) /* the sum of its edges is at least the diagonal of a box */
+        half = grid->share * ((high[0] - low[0]) + (high[1] - low[1]) + (high[2] - low[2]));
     parts_cells cells;
     for (int a = 0; a < 3; ++a) {
-        if (grid->half > 0.0) { /* rounded outwards */
-            low[a] = nextafter(low[a] - grid->half, -HUGE_VAL);
-            high[a] = nextafter(high[a] + grid->half, HUGE_VAL);
+        if (half > 0.0) { /* rounded outwards */
+            low[a] = nextafter(low[a] - half, -HUGE_VAL);
+            high[a] = nextafter(high[a] + half, HUGE_VAL);
         }
         cells.low[a] = parts_cell(grid, a, low[a]);
         cells.high[a] = parts_cell(grid, a, high[a]);
@@ -206,7 +216,8 @@ typedef struct parts_division {
     uint64_t most;
     uint64_t weight, total; /* of the nodes before, along the curve; of all */
     uint32_t shard, shards;
-    bool open; /* the last part may still grow */
+    bool every; /* shard: nodes get the numbers of their shards */
+    bool open;  /* the last part may still grow */
 } parts_division;
 
 static uint64_t parts_count_of(const parts_division *d, uint32_t level, const uint32_t at[3],
@@ -291,7 +302,9 @@ static void parts_give(parts_division *d, uint32_t level, const uint32_t at[3]) 
         bool empty;
         uint64_t shard = d->weight * d->shards / d->total;
         d->weight += parts_count_of(d, level, at, &empty);
-        d->cut->owner[level][parts_node(level, at)] = shard == d->shard ? 0 : PARTS_NONE;
+        uint32_t own = shard == d->shard ? 0 : PARTS_NONE;
+        if (d->every) own = empty ? PARTS_NONE : (uint32_t)shard;
+        d->cut->owner[level][parts_node(level, at)] = own;
         return;
     }
     for (uint32_t child = 0; child < 8; ++child) {
@@ -319,23 +332,53 @@ static void parts_join_owners(parts_cut *cut) {
     }
 }
 
+/* Gives all nodes of a cut to shards. */
+static void parts_give_all(parts_division *d) {
+    const uint32_t root[3] = {0, 0, 0};
+    uint64_t nodes = parts_cube(PARTS_SIDE);
+    for (uint32_t i = 0; i < (d->job->def->cross ? 2u : 1u); ++i) {
+        parts_add_counts(d->cut, i);
+        for (uint64_t n = 0; n < nodes; ++n) d->total += d->cut->counts[i][PARTS_LEVELS][n];
+    }
+    d->total = CAROM_MAX(d->total, UINT64_C(1));
+    parts_give(d, 0, root);
+    parts_join_owners(d->cut);
+}
+
+static void parts_drop_counts(const parts_job *job, parts_cut *cut) {
+    carom_release(job->allocator, cut->count_block);
+    cut->count_block = NULL;
+}
+
 carom_status carom_parts_cut_divide(parts_job *job, parts_cut *cut, uint64_t most, uint32_t shard,
                                     uint32_t shards) {
     parts_division d = {
         .job = job, .cut = cut, .most = most, .shard = shard, .shards = CAROM_MAX(shards, 1u)};
     const uint32_t root[3] = {0, 0, 0};
-    uint64_t nodes = parts_cube(PARTS_SIDE);
-    for (uint32_t i = 0; i < (job->def->cross ? 2u : 1u); ++i) {
-        parts_add_counts(cut, i);
-        for (uint64_t n = 0; n < nodes; ++n) d.total += cut->counts[i][PARTS_LEVELS][n];
-    }
-    d.total = CAROM_MAX(d.total, UINT64_C(1));
-    parts_give(&d, 0, root);
-    parts_join_owners(cut);
+    parts_give_all(&d);
     CAROM_TRY(parts_assign(&d, 0, root));
     parts_join_owners(cut);
-    carom_release(job->allocator, cut->count_block);
-    cut->count_block = NULL;
+    parts_drop_counts(job, cut);
+    return CAROM_OK;
+}
+
+uint32_t *carom_parts_cut_counts(const parts_job *job, const parts_cut *cut, uint64_t *count) {
+    *count = 0;
+    for (uint32_t l = 0; l <= PARTS_LEVELS; ++l)
+        *count += parts_cube(UINT64_C(1) << l) + parts_cube((UINT64_C(1) << l) + 1);
+    *count *= job->def->cross ? 2 : 1;
+    return cut->count_block;
+}
+
+carom_status carom_parts_cut_share(parts_job *job, const parts_cut *from, uint32_t shards,
+                                   parts_cut *cut) {
+    uint64_t count;
+    parts_division d = {.job = job, .cut = cut, .shards = shards, .every = true};
+    CAROM_TRY(carom_parts_cut_begin(job, cut, from->shift, from->base));
+    uint32_t *counts = carom_parts_cut_counts(job, cut, &count);
+    memcpy(counts, from->count_block, (size_t)count * sizeof(*counts));
+    parts_give_all(&d);
+    parts_drop_counts(job, cut);
     return CAROM_OK;
 }
 

@@ -225,7 +225,7 @@ static carom_status parts_read_view(parts_reader *reader) {
 
 carom_status carom_parts_reader_open(parts_job *job, parts_input *input, uint64_t *hash,
                                      parts_reader *reader) {
-    *reader = (parts_reader){.job = job, .input = input, .hash = hash};
+    *reader = (parts_reader){.job = job, .input = input, .hash = hash, .last = input->list_count};
     if (input->kind == PARTS_EMPTY) return CAROM_OK;
     CAROM_TRY(parts_reserve(reader, 16));
     if (input->kind == PARTS_VIEW) return CAROM_OK;
@@ -239,6 +239,27 @@ carom_status carom_parts_reader_open(parts_job *job, parts_input *input, uint64_
     if (reader->window.bytes == NULL)
         return carom_parts_fail_memory(job, PARTS_WINDOW, "reading faces");
     return input->kind == PARTS_LISTS ? parts_open_cache(reader) : CAROM_OK;
+}
+
+carom_status carom_parts_reader_set_range(parts_reader *reader, uint64_t first, uint64_t last) {
+    const parts_input *input = reader->input;
+    uint64_t bytes = PARTS_FACET_BYTES;
+    CAROM_ASSERT(first <= last && last <= input->list_count);
+    if (input->kind == PARTS_LISTS)
+        bytes = input->before + input->after + carom_ply_size(input->count_type) +
+                3 * carom_ply_size(input->corner_type);
+    if (input->kind == PARTS_LISTS &&
+        (input->corners.name != NULL ||
+         input->list_end - input->list_offset != bytes * input->list_count))
+        return carom_fail(reader->job->context, CAROM_UNSUPPORTED,
+                          "%s: not a binary file of triangles alone, in which each has its place; "
+                          "convert it first (carom convert --triangulate)",
+                          input->name);
+    reader->next = reader->id = first;
+    reader->last = last;
+    if (input->kind != PARTS_VIEW) reader->window.offset = input->list_offset + bytes * first;
+    if (input->kind != PARTS_VIEW) reader->window.end = input->list_offset + bytes * last;
+    return CAROM_OK;
 }
 
 void carom_parts_reader_close(parts_reader *reader) {
@@ -270,7 +291,8 @@ static carom_status parts_next_polygon(parts_reader *reader) {
     const parts_input *input = reader->input;
     for (reader->count = 0; reader->count < 3;) {
         reader->count = 0;
-        if (reader->next == input->list_count) return parts_check_end(reader);
+        if (reader->next == reader->last)
+            return reader->last == input->list_count ? parts_check_end(reader) : CAROM_OK;
         if (input->kind == PARTS_LISTS)
             CAROM_TRY(parts_read_list(reader));
         else if (input->kind == PARTS_FACETS)

@@ -9,10 +9,13 @@
  * at once is bounded, the work is the square of the number of blocks. The same where a part that
  * should fit does not.
  *
+ * Boxes of faces are searched by broad (broad.h), the same way: a part has a box for each face.
+ *
  * Which vertices are common: those with equal coordinates, or with the same index where nothing is
  * welded; both are known within the part, as its streams have them (carom_mesh_weld). */
 #include "base/item.h"
 #include "base/progress.h"
+#include "carom/broad.h"
 #include "parts/parts.h"
 
 #define PARTS_BLOCK_TRIANGLES 256u /* fewer are not tried when memory ends */
@@ -31,6 +34,7 @@ typedef struct parts_loaded {
     uint32_t *border;  /* the index in `cells` of a face that reaches out of the part, or NONE */
     parts_lows cells;
     carom_soup *soup;
+    carom_bounds *boxes; /* instead of it, where boxes are searched */
 } parts_loaded;
 
 /* Consecutive faces of a stream. */
@@ -46,7 +50,7 @@ CAROM_ARRAY(parts_blocks, parts_block);
 static void parts_unload(parts_loaded *l) {
     const carom_allocator *allocator = l->job->allocator;
     CAROM_RELEASE_ALL(allocator, l->positions, l->identity, l->vertices, l->ids, l->offsets,
-                      l->border);
+                      l->border, l->boxes);
     parts_lows_release(&l->cells, allocator);
     carom_soup_destroy(l->soup);
     *l = (parts_loaded){.job = l->job};
@@ -70,16 +74,34 @@ static carom_status parts_reserve_loaded(parts_loaded *l, uint64_t faces, uint64
     return CAROM_OK;
 }
 
-static carom_status parts_load_face(parts_loaded *l, const parts_face *face) {
-    const parts_input *input = &l->job->inputs[l->which];
-    uint64_t point = 3 * carom_scalar_size(input->scalar), f = l->faces;
-    parts_cells cells = carom_parts_cells_of(&l->job->grid, input, face);
+/* What has to be kept of a face to know its box. */
+static carom_status parts_reserve_boxes(parts_loaded *l, uint64_t faces) {
+    const carom_allocation arrays[] = {CAROM_ALLOCATION(l->ids, faces),
+                                       CAROM_ALLOCATION(l->border, faces),
+                                       CAROM_ALLOCATION(l->boxes, faces)};
+    if (carom_allocate_all(l->job->allocator, arrays, sizeof(arrays) / sizeof(arrays[0])))
+        return CAROM_OK;
+    return carom_parts_fail_memory(l->job, 56 * faces, "the boxes of a part");
+}
+
+static void parts_load_corners(parts_loaded *l, const parts_face *face) {
+    uint64_t point = 3 * carom_scalar_size(l->job->inputs[l->which].scalar);
     memcpy((uint8_t *)l->positions + l->corners * point, face->positions,
            (size_t)(face->count * point));
     for (uint64_t c = 0; c < face->count; ++c) {
         l->identity[l->corners + c] = (uint32_t)(l->corners + c);
         if (face->vertices != NULL) l->vertices[l->corners + c] = face->vertices[c];
     }
+}
+
+static carom_status parts_load_face(parts_loaded *l, const parts_face *face) {
+    const parts_input *input = &l->job->inputs[l->which];
+    uint64_t f = l->faces;
+    parts_cells cells = carom_parts_cells_of(&l->job->grid, input, face);
+    if (l->boxes != NULL)
+        l->boxes[f] = carom_parts_bounds_of(input, face);
+    else
+        parts_load_corners(l, face);
     l->ids[f] = face->id;
     l->border[f] = PARTS_NONE;
     if (!carom_parts_cut_holds(l->cut, &cells, l->part)) {
@@ -207,6 +229,22 @@ static bool parts_is_own(const parts_filter *f, uint32_t i, uint32_t j) {
     return carom_parts_cut_owner(f->a->cut, cell) == f->a->part;
 }
 
+/* The filter of counts: the two faces of a pair, which are in different blocks where there are two;
+ * and whether the part counts a face as its own, in the block alone. */
+static bool parts_owns_pair(const void *user, uint32_t face, uint32_t other) {
+    const parts_filter *f = user;
+    if (f->split != 0 && (face < f->split) == (other < f->split)) return false;
+    return parts_is_own(f, face, other);
+}
+
+static bool parts_owns_face(const void *user, uint32_t face) {
+    const parts_filter *f = user;
+    uint32_t border = f->a->border[face];
+    if (f->split != 0) return false;
+    return border == PARTS_NONE ||
+           carom_parts_cut_owner(f->a->cut, f->a->cells.data[border].low) == f->a->part;
+}
+
 static bool parts_filter_pairs(void *user, const carom_pair *pairs, uint64_t count) {
     parts_filter *f = user;
     for (uint64_t p = 0; p < count && f->status == CAROM_OK; ++p) {
@@ -216,6 +254,39 @@ static bool parts_filter_pairs(void *user, const carom_pair *pairs, uint64_t cou
         f->status = carom_parts_runs_add(f->job, (uint64_t)f->a->ids[i] << 32 | f->b->ids[j]);
     }
     return f->status != CAROM_OK;
+}
+
+/* Boxes: those of b follow those of a, and each is asked for those of the other alone. */
+static carom_status parts_query_boxes(parts_job *job, parts_filter *f) {
+    uint64_t first = f->a->faces, count = first + (job->def->cross ? f->b->faces : 0);
+    const carom_allocator *allocator = job->allocator;
+    carom_broad *broad = NULL;
+    carom_pairs pairs = {0};
+    carom_bounds *boxes = NULL;
+    carom_broad_filter *filters = NULL;
+    carom_broad_def def = {.boxes = f->a->boxes, .box_count = count};
+    if (job->def->cross) {
+        const carom_allocation arrays[] = {CAROM_ALLOCATION(boxes, count),
+                                           CAROM_ALLOCATION(filters, count)};
+        if (!carom_allocate_all(allocator, arrays, 2))
+            return carom_parts_fail_memory(job, 56 * count, "boxes");
+        memcpy(boxes, f->a->boxes, (size_t)first * sizeof(*boxes));
+        memcpy(boxes + first, f->b->boxes, (size_t)(count - first) * sizeof(*boxes));
+        for (uint64_t i = 0; i < count; ++i)
+            filters[i] = i < first ? (carom_broad_filter){.group = 1, .mask = 2}
+                                   : (carom_broad_filter){.group = 2, .mask = 1};
+        def.boxes = boxes;
+        def.filters = filters;
+    }
+    carom_status status = carom_broad_create(job->inner, &def, &broad);
+    CAROM_RELEASE_ALL(allocator, boxes, filters);
+    if (status == CAROM_OK) status = carom_broad_pairs(job->inner, broad, &pairs);
+    for (uint64_t i = 0; i < pairs.count && job->def->cross; ++i)
+        pairs.data[i].b -= (uint32_t)first;
+    if (status == CAROM_OK) (void)parts_filter_pairs(f, pairs.data, pairs.count);
+    carom_pairs_free(&pairs);
+    carom_broad_destroy(broad);
+    return status != CAROM_OK ? carom_parts_fail_inner(job, status) : f->status;
 }
 
 static carom_status parts_query(parts_job *job, const parts_filter *f, carom_pairs *pairs) {
@@ -242,11 +313,47 @@ static carom_status parts_query_each(parts_job *job, parts_filter *f) {
                : carom_soup_self_each(job->inner, a, parts_filter_pairs, f);
 }
 
+static carom_status parts_add_counts_of(parts_job *job, const parts_filter *f,
+                                        const carom_kfree_part *part) {
+    carom_kfree_sum *sum = &job->sum;
+    for (uint64_t i = 0; i < f->a->faces; ++i) {
+        double diameter = part->diameters[i];
+        bool own = parts_owns_face(f, (uint32_t)i);
+        if (diameter < 0.0 || (!own && part->counts[i] == 0)) continue;
+        CAROM_TRY(carom_parts_kfree_add(job, f->a->ids[i], part->counts[i], part->neighbours[i]));
+        if (!own || !(diameter > 0.0)) continue;
+        sum->least = CAROM_MIN(diameter, sum->least);
+        sum->largest = CAROM_MAX(diameter, sum->largest);
+    }
+    sum->discs += part->discs;
+    return CAROM_OK;
+}
+
+static carom_status parts_find_counts(parts_job *job, const parts_filter *f) {
+    const carom_kfree_filter filter = {parts_owns_pair, parts_owns_face, f};
+    uint64_t faces = f->a->faces;
+    carom_kfree_part part = {0};
+    const carom_allocation arrays[] = {CAROM_ALLOCATION(part.counts, faces),
+                                       CAROM_ALLOCATION(part.neighbours, faces),
+                                       CAROM_ALLOCATION(part.diameters, faces)};
+    if (!carom_allocate_all(job->allocator, arrays, 3))
+        return carom_parts_fail_memory(job, 16 * faces, "the counts of a part");
+    carom_status status = carom_kfree_count_part(job->inner, f->a->soup, &filter, &part);
+    if (status != CAROM_OK) status = carom_parts_fail_inner(job, status);
+    if (status == CAROM_OK) status = parts_add_counts_of(job, f, &part);
+    CAROM_RELEASE_ALL(job->allocator, part.counts, part.neighbours, part.diameters);
+    return status;
+}
+
 /* A list that does not fit is streamed, which takes twice as long. */
 static carom_status parts_find(parts_job *job, parts_filter *f) {
     carom_pairs pairs = {0};
     CAROM_TRY(carom_parts_runs_begin(job));
     ++job->report.searches;
+    if (job->def->boxes || job->counts) {
+        CAROM_TRY(job->counts ? parts_find_counts(job, f) : parts_query_boxes(job, f));
+        return carom_parts_runs_end(job);
+    }
     carom_status status = parts_query(job, f, &pairs);
     if (status == CAROM_OK) (void)parts_filter_pairs(f, pairs.data, pairs.count);
     carom_pairs_free(&pairs);
@@ -277,11 +384,12 @@ static carom_status parts_load(parts_loaded *l, const parts_block *first,
         faces += second->faces;
         corners += second->corners;
     }
-    CAROM_TRY(parts_reserve_loaded(l, faces, corners));
+    bool boxes = l->job->def->boxes;
+    CAROM_TRY(boxes ? parts_reserve_boxes(l, faces) : parts_reserve_loaded(l, faces, corners));
     CAROM_TRY(parts_load_block(l, first));
     if (second != NULL) CAROM_TRY(parts_load_block(l, second));
     CAROM_ASSERT(l->faces == faces && l->corners == corners);
-    return parts_make_soup(l);
+    return boxes ? CAROM_OK : parts_make_soup(l);
 }
 
 static carom_status parts_search_self(parts_job *job, const parts_cut *cut, uint32_t part,
@@ -357,12 +465,14 @@ static carom_status parts_search_blocks(parts_job *job, const parts_cut *cut, ui
                                         uint64_t most) {
     const parts_part *p = &cut->parts.data[part];
     parts_runs before = job->runs;
+    uint64_t discs = job->sum.discs;
     carom_status status;
     do {
         parts_blocks a = {0}, b = {0};
         most = CAROM_MAX(most / 2, UINT64_C(1));
         job->runs.list.count = before.list.count; /* what was found so far is found again */
         job->runs.end = before.end;
+        job->sum.discs = discs;
         status = parts_divide(job, &p->faces[0], 0, most, &a);
         if (status == CAROM_OK && job->def->cross)
             status = parts_divide(job, &p->faces[1], 1, most, &b);

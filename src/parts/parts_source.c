@@ -166,7 +166,8 @@ static carom_status parts_open_path(parts_job *job, const char *path, parts_inpu
     carom_file file;
     CAROM_TRY(carom_file_open(job->context, path, &file));
     input->name = path;
-    input->file = (parts_file){job->context, path, file.descriptor, file.size};
+    input->file = (parts_file){
+        .context = job->context, .name = path, .descriptor = file.descriptor, .size = file.size};
     if (!file.is_regular) return parts_refuse(job, path, "it is a pipe");
     uint64_t size = CAROM_MIN(file.size, PARTS_HEAD);
     uint8_t *head = carom_allocate(job->allocator, size, 1);
@@ -251,7 +252,8 @@ static carom_status parts_survey_file(parts_job *job, const parts_input *input,
                            : carom_ply_load_number(at + input->at[a], input->types[a], input->swap);
             carom_vec3 p = {x[0], x[1], x[2]};
             if (!parts_survey_point(job, input, p))
-                return parts_survey_fail(job, input, p, facets ? "facet" : "vertex", i);
+                return parts_survey_fail(job, input, p, facets ? "facet" : "vertex",
+                                         input->first + i);
         }
         window->at += facets ? PARTS_STL_FACET : input->stride;
     }

@@ -21,6 +21,7 @@
 
 carom_status carom_parts_read_at(const parts_file *file, uint64_t offset, void *to, uint64_t size) {
     uint8_t *at = to;
+    if (file->read != NULL) return file->read(file, offset, to, size);
     while (size != 0) {
         int64_t got = carom_os_read_at(file->descriptor, at, (size_t)size, offset);
         if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;

@@ -16,12 +16,8 @@
 #include "base/worker_state.h"
 #include "carom/robot.h"
 #include "robot/robot_cpu.h"
-#include "robot/robot_field.h"
+#include "robot/robot_decide_item.h"
 #include "robot/robot_tree.h"
-
-/* The largest coordinate and the largest joint value: squares of distances stay finite in floats.
- * */
-#define CAROM_ROBOT_MOST 0x1p40
 
 /* The most pairs that are tested. */
 #define CAROM_ROBOT_MOST_PAIRS (UINT64_C(1) << 24)
@@ -29,96 +25,7 @@
 /* Objects of at most this many balls are tested in lanes. */
 #define CAROM_ROBOT_FEW_BALLS 16u
 
-/* ---- Rounding -----------------------------------------------------------------------------------
- *
- * How far a computed frame may be off the one in real numbers: the norm of the difference of the
- * matrices, and the length of that of the translations. `size` is at least the length of the
- * translation. robot_kinematics.c has the recurrence and its proof. */
-typedef struct carom_robot_error {
-    double turn, shift, size;
-} carom_robot_error;
-
-/* Norm of the error of a joint's own rotation: in doubles, of 222 roundings in each of nine
- * elements; in floats, 16 in each and what is given in doubles. robot_kinematics.c counts them. */
-#define CAROM_ROBOT_UNIT64 0x1p-53
-#define CAROM_ROBOT_UNIT32 0x1p-24
-#define CAROM_ROBOT_TURN64 (1024.0 * CAROM_ROBOT_UNIT64)
-#define CAROM_ROBOT_TURN32 (48.0 * CAROM_ROBOT_UNIT32 + CAROM_ROBOT_TURN64)
-
-/* Bounds hold while the error of a matrix is below this, for products of errors are allowed for by
- * CAROM_ROBOT_PRODUCTS. */
-#define CAROM_ROBOT_MOST_TURN 0.005
-#define CAROM_ROBOT_PRODUCTS  1.01
-
-/* The error after a joint. `turn`: that of its rotation, `length`: of its translation, `slid`: how
- * far of that it slid, `unit`: the rounding. */
-static inline carom_robot_error carom_robot_error_step(carom_robot_error parent, double turn,
-                                                       double length, double slid, double unit) {
-    carom_robot_error e;
-    e.turn = parent.turn * (1.0 + turn + 0x1p-20) + turn + 16.0 * unit;
-    e.size = (parent.size + length) * (1.0 + 0x1p-20);
-    e.shift = parent.shift + CAROM_ROBOT_PRODUCTS * (parent.turn * length + turn * slid) +
-              24.0 * unit * (parent.size + length);
-    return e;
-}
-
-/* How far a point at `distance` from the origin of a frame may be off when it is moved by it. */
-static inline double carom_robot_error_of(carom_robot_error e, double distance, double unit) {
-    return CAROM_ROBOT_PRODUCTS * (e.turn * distance + e.shift) + 16.0 * unit * (distance + e.size);
-}
-
 /* ---- Structure ------------------------------------------------------------------------------- */
-
-/* One shape. */
-typedef struct carom_robot_part {
-    carom_robot_shape_kind kind;
-    carom_robot_tree tree;
-    carom_robot_tree points; /* of triangles: a point of each connected component */
-    bool closed;             /* encloses space */
-    bool open_mesh;          /* a mesh that does not */
-    int sign;                /* of the winding numbers inside: -1 where the mesh is inside out */
-    carom_frame frame;       /* of a box */
-    carom_vec3 half;
-    carom_robot_field field; /* of an object: distances from it; no cells: none */
-} carom_robot_part;
-
-typedef struct carom_robot_body {
-    bool live; /* an id that is in use; a link always */
-    uint32_t link;
-    carom_robot_part *parts;
-    uint32_t part_count;
-    carom_ball *cover, *inner; /* in the link's frame */
-    carom_ball *fine;          /* a finer cover; NULL: none */
-    uint32_t cover_count, inner_count, fine_count;
-    double overhang;      /* no cover sphere reaches farther out of the body; infinite: not known */
-    double fine_overhang; /* the same of the finer cover, or of the cover where there is none */
-    double largest;       /* no point is farther from the origin of the link */
-    uint32_t rough;       /* parts whose cover is one ball */
-    carom_robot_field field; /* distances from all parts; no cells: none */
-} carom_robot_body;
-
-typedef struct carom_robot_object {
-    bool live;
-    carom_robot_part part;
-} carom_robot_object;
-
-/* A link and the joint above it. The root has no joint: FIXED, with the identity. */
-typedef struct carom_robot_node_link {
-    carom_robot_joint_kind kind;
-    uint32_t parent; /* CAROM_NONE: the root */
-    uint32_t column; /* of the configuration; CAROM_NONE: fixed */
-    double multiplier, offset;
-    double lower, upper; /* of its value */
-    double a[9], b[9], c[9];
-    carom_vec3 origin, slide;
-    uint32_t depth;
-
-    /* The plan: the frame of the loops that moves the link, and where the link is in it. */
-    uint32_t frame;
-    carom_frame in_frame;
-    carom_robot_error in_frame_error;
-    carom_robot_error frame_error; /* of that frame, in floats, for values within the limits */
-} carom_robot_node_link;
 
 CAROM_ARRAY(carom_robot_words, uint64_t);
 
@@ -154,24 +61,18 @@ struct carom_robot {
     bool has_floats; /* bounds of the rounding in floats hold; false: all is decided exactly */
 };
 
-/* ---- robot_kinematics.c ---------------------------------------------------------------------- */
+/* The same as decisions read it. */
+static inline carom_robot_view carom_robot_view_of(const carom_robot *robot) {
+    return (carom_robot_view){robot->plan, robot->links, robot->bodies, robot->objects};
+}
 
-/* The frame of a link, and the bound of its rounding. */
-typedef struct carom_robot_pose {
-    carom_frame frame;
-    carom_robot_error error;
-} carom_robot_pose;
+/* ---- robot_kinematics.c ---------------------------------------------------------------------- */
 
 /* Constants of a joint from its definition. */
 void carom_robot_link_set_joint(carom_robot_node_link *link, const carom_robot_joint *joint);
 
 /* Frames of all links in a configuration. */
 void carom_robot_pose_links(const carom_robot *robot, const double *q, carom_robot_pose *poses);
-
-/* R^T (x - t). */
-carom_frame carom_robot_frame_inverse(const carom_frame *f);
-/* b, then a. */
-carom_frame carom_robot_frame_compose(const carom_frame *a, const carom_frame *b);
 
 /* ---- robot_body.c ---------------------------------------------------------------------------- */
 
@@ -210,11 +111,6 @@ bool carom_robot_is_allowed(const carom_robot_words *words, uint32_t a, uint32_t
 
 static inline uint64_t carom_robot_key(uint32_t a, uint32_t b) {
     return (uint64_t)a << 32 | b;
-}
-
-/* Where the points of a part are: those of its components, or the centres of its balls. */
-static inline const carom_robot_tree *carom_robot_part_points(const carom_robot_part *part) {
-    return part->tree.triangles != NULL ? &part->points : &part->tree;
 }
 
 /* ---- robot_exact.c --------------------------------------------------------------------------- */
@@ -288,6 +184,18 @@ carom_status carom_robot_call_run(carom_robot_call *call, uint64_t count, uint64
 carom_status carom_robot_check_query(carom_context *context, const carom_robot *robot,
                                      const double *configurations, uint64_t count,
                                      const carom_robot_query *query);
+
+/* carom_robot_check by the CPU, in a context of any backend; the input is checked. */
+carom_status carom_robot_check_on_cpu(carom_context *context, const carom_robot *robot,
+                                      const double *configurations, uint64_t count,
+                                      const carom_robot_query *query, carom_robot_result *results);
+
+/* ---- robot_device.c -------------------------------------------------------------------------- */
+
+/* carom_robot_check by the GPU, in a context of backend cuda; the input is checked. */
+carom_status carom_robot_device_check(carom_context *context, const carom_robot *robot,
+                                      const double *configurations, uint64_t count,
+                                      const carom_robot_query *query, carom_robot_result *results);
 
 /* ---- robot_file.c ---------------------------------------------------------------------------- */
 

@@ -12,10 +12,6 @@
 /* Blocks of a range: some 50 us where covers decide all. */
 #define CHECK_BLOCKS_PER_RANGE 16u
 
-/* Of the lengths that take part: what a distance from a point to a tree may be off by
- * (robot_tree.h). */
-#define CHECK_TREE_ERROR 0x1p-43
-
 /* A distance from a squared one in floats may be too small by this where squares are subnormal: the
  * root of three times 2^-149. */
 #define CHECK_LEAST_LENGTH 0x1p-73
@@ -90,18 +86,9 @@ void carom_robot_worker_get(const carom_robot *robot, const carom_robot_worker *
 
 /* ---- Spheres and trees ----------------------------------------------------------------------- */
 
-/* Where a sphere of a body is: by the operations of the loops, which move only some of them. */
-static carom_vec3 sphere_at(const carom_robot_plan *plan, const carom_robot_worker *w,
-                            const carom_robot_plan_body *body, uint32_t sphere, uint32_t lane) {
-    const float *c = plan->spheres + 4 * (uint64_t)sphere;
-    const float *p = w->block.frames + 12 * (uint64_t)body->frame * CAROM_ROBOT_BLOCK + lane;
-    float at[3];
-    for (uint32_t i = 0; i < 3; ++i)
-        at[i] = ((p[3 * (uint64_t)i * CAROM_ROBOT_BLOCK] * c[0] +
-                  p[(3 * (uint64_t)i + 1) * CAROM_ROBOT_BLOCK] * c[1]) +
-                 p[(3 * (uint64_t)i + 2) * CAROM_ROBOT_BLOCK] * c[2]) +
-                p[(9 + (uint64_t)i) * CAROM_ROBOT_BLOCK];
-    return carom_vec((double)at[0], (double)at[1], (double)at[2]);
+/* The frames of a lane. */
+static carom_robot_frames frames_in(const carom_robot_worker *w, uint32_t lane) {
+    return (carom_robot_frames){w->block.frames + lane, CAROM_ROBOT_BLOCK};
 }
 
 /* How far covers are enlarged: by the margin, and by how far a pair moves. */
@@ -112,162 +99,26 @@ static double extra_of(const carom_robot_worker *w, uint32_t pair, uint32_t lane
     return extra;
 }
 
-typedef enum tree_verdict { TREE_APART, TREE_UNDECIDED, TREE_COLLIDING } tree_verdict;
-
-/* Whether the spheres of a body are apart from an object, by its faces and what these enclose. A
- * point of the body stands for its component: where no face is within its rounding of it either,
- * the true point is on the same side of all faces, and so is the whole component. */
-static tree_verdict test_tree(const carom_robot_call *call, const carom_robot_worker *w,
-                              uint32_t pair, uint32_t lane) {
-    const carom_robot *robot = call->robot;
-    carom_robot_plan_pair p = robot->plan.pairs[pair];
-    const carom_robot_plan_body *b = &robot->plan.bodies[p.a];
-    const carom_robot_part *part = &robot->objects[p.b].part;
-    const float *spheres = robot->plan.spheres;
-    double extra = extra_of(w, pair, lane);
-    bool near = false;
-    carom_vec3 middle = sphere_at(&robot->plan, w, b, b->first, lane);
-    double around = (double)spheres[4 * (uint64_t)b->first + 3];
-    double slack = CHECK_TREE_ERROR * (part->tree.largest + carom_length(middle) + around);
-    if (carom_robot_tree_near(&part->tree, middle, around + extra + slack)) {
-        for (uint32_t i = b->first + 1; i <= b->first + b->cover_count && !near; ++i)
-            near = carom_robot_tree_near(&part->tree, sphere_at(&robot->plan, w, b, i, lane),
-                                         (double)spheres[4 * (uint64_t)i + 3] + extra + slack);
-        if (near && b->fine != b->first + 1) {
-            near = false;
-            for (uint32_t i = 0; i < b->fine_count && !near; ++i)
-                near = carom_robot_tree_near(
-                    &part->tree, sphere_at(&robot->plan, w, b, b->fine + i, lane),
-                    (double)spheres[4 * (uint64_t)(b->fine + i) + 3] + extra + slack);
-        }
-    }
-    uint32_t inner = b->first + 1 + b->cover_count, points = inner + b->inner_count;
-    if (near) {
-        for (uint32_t i = inner; i < points; ++i) {
-            double reach =
-                (double)spheres[4 * (uint64_t)i + 3] + (double)w->block.inner_margin - slack;
-            if (reach > 0.0 &&
-                carom_robot_tree_near(&part->tree, sphere_at(&robot->plan, w, b, i, lane), reach))
-                return TREE_COLLIDING;
-        }
-        return TREE_UNDECIDED;
-    }
-    if (!part->closed) return TREE_APART;
-    for (uint32_t i = points; i < points + b->point_count; ++i) {
-        carom_vec3 at = sphere_at(&robot->plan, w, b, i, lane);
-        double own = (double)spheres[4 * (uint64_t)i + 3] + slack;
-        if (carom_robot_tree_near(&part->tree, at, own)) return TREE_UNDECIDED;
-        if (part->sign * carom_robot_tree_winding(&part->tree, at) >= 1) return TREE_UNDECIDED;
-    }
-    return TREE_APART;
-}
-
-/* ---- Spheres and distances in cells ---------------------------------------------------------- */
-
-/* How far points of a body may be from where the loops have them. */
-static double body_error(const carom_robot *robot, uint32_t body) {
-    const carom_robot_node_link *link = &robot->links[robot->bodies[body].link];
-    double far = robot->bodies[body].largest + link->in_frame_error.size;
-    return carom_robot_error_of(link->in_frame_error, robot->bodies[body].largest,
-                                CAROM_ROBOT_UNIT64) +
-           carom_robot_error_of(link->frame_error, far, CAROM_ROBOT_UNIT32) +
-           2.0 * CAROM_ROBOT_UNIT32 * far;
-}
-
-/* Whether spheres [first, first + count) are near the faces; by_faces: those that cells
- * leave open are compared with the tree. */
-static bool spheres_near(const carom_robot_plan *plan, const carom_robot_worker *w,
-                         const carom_robot_plan_body *b, uint32_t lane, uint32_t first,
-                         uint32_t count, const carom_robot_part *part, bool by_faces,
-                         double extra) {
-    for (uint32_t i = first; i < first + count; ++i) {
-        carom_vec3 at = sphere_at(plan, w, b, i, lane);
-        double reach = (double)plan->spheres[4 * (uint64_t)i + 3] + extra;
-        if (carom_robot_field_at(&part->field, at).lower > reach) continue;
-        double slack = CHECK_TREE_ERROR * (part->tree.largest + carom_length(at));
-        if (!by_faces || carom_robot_tree_near(&part->tree, at, reach + slack)) return true;
-    }
-    return false;
-}
-
-/* Whether an inner ball reaches faces, or has its centre inside. */
-static bool inner_meets(const carom_robot_call *call, const carom_robot_worker *w, uint32_t body,
-                        uint32_t lane, const carom_robot_part *part) {
-    const carom_robot_plan *plan = &call->robot->plan;
-    const carom_robot_plan_body *b = &plan->bodies[body];
-    uint32_t first = b->first + 1 + b->cover_count;
-    double error = body_error(call->robot, body);
-    for (uint32_t i = first; i < first + b->inner_count; ++i) {
-        carom_robot_field_bounds at =
-            carom_robot_field_at(&part->field, sphere_at(plan, w, b, i, lane));
-        double reach = (double)plan->spheres[4 * (uint64_t)i + 3] + (double)w->block.inner_margin;
-        if (at.upper <= reach || (at.side == 1 && at.lower > error)) return true;
-    }
-    return false;
-}
-
-/* The same as test_tree by the distances of an object. Where no sphere is near its faces, each
- * component of the body is on the side of its point. */
-static tree_verdict test_field(const carom_robot_call *call, const carom_robot_worker *w,
-                               uint32_t body, uint32_t lane, const carom_robot_part *part,
-                               double extra) {
-    const carom_robot_plan *plan = &call->robot->plan;
-    const carom_robot_plan_body *b = &plan->bodies[body];
-    carom_robot_field_bounds middle =
-        carom_robot_field_at(&part->field, sphere_at(plan, w, b, b->first, lane));
-    if (middle.lower > (double)plan->spheres[4 * (uint64_t)b->first + 3] + extra) {
-        if (!part->field.closed || middle.side == -1) return TREE_APART;
-        if (middle.side == 1) return TREE_COLLIDING; /* all of it is in the ball, on that side */
-    } else if (spheres_near(plan, w, b, lane, b->first + 1, b->cover_count, part, false, extra)) {
-        if (inner_meets(call, w, body, lane, part)) return TREE_COLLIDING;
-        if (spheres_near(plan, w, b, lane, b->fine, b->fine_count, part, true, extra))
-            return TREE_UNDECIDED;
-    }
-    uint32_t points = b->first + 1 + b->cover_count + b->inner_count;
-    for (uint32_t i = points; i < points + b->point_count && part->field.closed; ++i) {
-        carom_vec3 at = sphere_at(plan, w, b, i, lane);
-        carom_robot_field_bounds bounds = carom_robot_field_at(&part->field, at);
-        double own = (double)plan->spheres[4 * (uint64_t)i + 3];
-        if (bounds.side == 0 || !(bounds.lower > own)) return TREE_UNDECIDED;
-        if (bounds.side == 1) return TREE_COLLIDING;
-    }
-    return TREE_APART;
-}
-
-/* An object, by its distances where it has them. */
-static tree_verdict test_object(const carom_robot_call *call, const carom_robot_worker *w,
-                                uint32_t pair, uint32_t lane) {
-    carom_robot_plan_pair p = call->robot->plan.pairs[pair];
-    const carom_robot_part *part = &call->robot->objects[p.b].part;
-    if (part->field.cells == NULL) return test_tree(call, w, pair, lane);
-    return test_field(call, w, p.a, lane, part, extra_of(w, pair, lane));
-}
-
-/* Whether a pair is of a body and a tree, which the loops only compare by its bounding ball. */
-static bool is_tree_pair(const carom_robot_plan *plan, uint32_t pair) {
-    return pair >= plan->self_count &&
-           plan->objects[plan->pairs[pair].b].kind == CAROM_ROBOT_PLAN_TREE;
-}
-
 void carom_robot_worker_run(const carom_robot_call *call, carom_robot_worker *w) {
     const carom_robot_plan *plan = &call->robot->plan;
+    const carom_robot_view view = carom_robot_view_of(call->robot);
     carom_robot_block *block = &w->block;
-    block->margin = carom_float_up(call->query.margin * (1.0 + (double)CAROM_ROBOT_SLACK), 0.0);
-    block->inner_margin =
-        carom_float_down(call->query.margin * (1.0 - (double)CAROM_ROBOT_SLACK), 0.0);
-    CAROM_ASSERT(block->inner_margin <= block->margin);
+    carom_robot_margins(call->query.margin, &block->margin, &block->inner_margin);
     CAROM_CPU_CALL(call->context, carom_robot_plan_check)(plan, block);
     CAROM_ASSERT((block->hit & ~block->lanes) == 0);
     w->undecided = 0;
     for (uint32_t e = 0; e < block->entry_count; ++e) {
         uint32_t pair = block->entry_pair[e];
-        bool is_tree = is_tree_pair(plan, pair);
+        bool is_tree = carom_robot_is_tree_pair(plan, pair);
         uint32_t left = is_tree ? block->entry_lanes[e] & ~block->hit : 0;
         for (; left != 0; left &= left - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(left), bit = UINT32_C(1) << lane;
-            tree_verdict verdict = test_object(call, w, pair, lane);
-            if (verdict == TREE_APART) block->entry_lanes[e] &= ~bit;
-            if (verdict != TREE_COLLIDING) continue;
+            carom_robot_frames frames = frames_in(w, lane);
+            carom_robot_reach reach = {extra_of(w, pair, lane), block->inner_margin};
+            carom_robot_tree_verdict verdict =
+                carom_robot_test_object(&view, &frames, pair, &reach);
+            if (verdict == CAROM_ROBOT_TREE_APART) block->entry_lanes[e] &= ~bit;
+            if (verdict != CAROM_ROBOT_TREE_COLLIDING) continue;
             block->hit |= bit;
             block->hit_pair[lane] = pair;
         }
@@ -403,14 +254,9 @@ static carom_status check_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-carom_status carom_robot_check(carom_context *context, const carom_robot *robot,
-                               const double *configurations, uint64_t count,
-                               const carom_robot_query *query, carom_robot_result *results) {
-    CAROM_ENTER(context);
-    CAROM_REQUIRE_INPUT(robot, "robot");
-    CAROM_REQUIRE_INPUTS(configurations, count * robot->dof, "configurations");
-    CAROM_REQUIRE_OUTPUTS(results, count, "results");
-    CAROM_TRY(carom_robot_check_query(context, robot, configurations, count, query));
+carom_status carom_robot_check_on_cpu(carom_context *context, const carom_robot *robot,
+                                      const double *configurations, uint64_t count,
+                                      const carom_robot_query *query, carom_robot_result *results) {
     carom_robot_call call = {.context = context,
                              .robot = robot,
                              .from = configurations,
@@ -419,6 +265,19 @@ carom_status carom_robot_check(carom_context *context, const carom_robot *robot,
     if (query != NULL) call.query = *query;
     return carom_robot_call_run(&call, count, (uint64_t)CHECK_BLOCKS_PER_RANGE * CAROM_ROBOT_BLOCK,
                                 "checking configurations", check_range);
+}
+
+carom_status carom_robot_check(carom_context *context, const carom_robot *robot,
+                               const double *configurations, uint64_t count,
+                               const carom_robot_query *query, carom_robot_result *results) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE_INPUT(robot, "robot");
+    CAROM_REQUIRE_INPUTS(configurations, count * robot->dof, "configurations");
+    CAROM_REQUIRE_OUTPUTS(results, count, "results");
+    CAROM_TRY(carom_robot_check_query(context, robot, configurations, count, query));
+    if (context->device != NULL)
+        return carom_robot_device_check(context, robot, configurations, count, query, results);
+    return carom_robot_check_on_cpu(context, robot, configurations, count, query, results);
 }
 
 /* ---- Clearance ------------------------------------------------------------------------------- */
@@ -442,18 +301,19 @@ static double gap_by_spheres(const carom_robot_call *call, const carom_robot_wor
                              uint32_t pair, uint32_t lane) {
     const carom_robot *robot = call->robot;
     const carom_robot_plan *plan = &robot->plan;
-    if (!is_tree_pair(plan, pair)) {
+    if (!carom_robot_is_tree_pair(plan, pair)) {
         double fine = (double)CAROM_CPU_CALL(call->context, carom_robot_plan_fine_gap)(
             plan, &w->block, lane, pair);
         return CAROM_MAX(fine, 0.0);
     }
     const carom_robot_plan_body *b = &plan->bodies[plan->pairs[pair].a];
     const carom_robot_part *part = &robot->objects[plan->pairs[pair].b].part;
+    carom_robot_frames frames = frames_in(w, lane);
     double best = HUGE_VAL;
     for (uint32_t i = b->first + 1; i <= b->first + b->cover_count; ++i) {
-        carom_vec3 at = sphere_at(&robot->plan, w, b, i, lane);
+        carom_vec3 at = carom_robot_sphere_at(plan, &frames, b->frame, i);
         double radius = (double)plan->spheres[4 * (uint64_t)i + 3];
-        double slack = CHECK_TREE_ERROR * (part->tree.largest + carom_length(at));
+        double slack = CAROM_ROBOT_TREE_ERROR * (part->tree.largest + carom_length(at));
         double d = carom_robot_tree_point_distance(
                        &part->tree, at, best < HUGE_VAL ? best + radius + slack : HUGE_VAL, 0.0) -
                    radius - slack;
@@ -463,8 +323,8 @@ static double gap_by_spheres(const carom_robot_call *call, const carom_robot_wor
     if (part->closed) { /* what is inside has distance 0 */
         uint32_t points = b->first + 1 + b->cover_count + b->inner_count;
         for (uint32_t i = points; i < points + b->point_count; ++i)
-            if (part->sign *
-                    carom_robot_tree_winding(&part->tree, sphere_at(&robot->plan, w, b, i, lane)) >=
+            if (part->sign * carom_robot_tree_winding(
+                                 &part->tree, carom_robot_sphere_at(plan, &frames, b->frame, i)) >=
                 1)
                 return 0.0;
     }
@@ -476,7 +336,7 @@ static double gap_by_spheres(const carom_robot_call *call, const carom_robot_wor
 static double pair_overhang(const carom_robot *robot, uint32_t pair) {
     const carom_robot_plan *plan = &robot->plan;
     carom_robot_plan_pair p = plan->pairs[pair];
-    bool fine = !is_tree_pair(plan, pair);
+    bool fine = !carom_robot_is_tree_pair(plan, pair);
     double out = CHECK_LEAST_LENGTH;
     for (int side = 0; side < 2; ++side) {
         if (side == 1 && pair >= plan->self_count) break;
@@ -611,6 +471,7 @@ carom_status carom_robot_clearance(carom_context *context, const carom_robot *ro
     CAROM_REQUIRE_INPUT(robot, "robot");
     CAROM_REQUIRE_INPUTS(configurations, count * robot->dof, "configurations");
     CAROM_REQUIRE_OUTPUTS(gaps, count, "gaps");
+    CAROM_TRY(carom_context_require_cpu(context, "the clearance of a robot"));
     CAROM_TRY(carom_robot_check_query(context, robot, configurations, count, query));
     if (count == 0) return CAROM_OK;
     carom_robot_call call = {
@@ -628,6 +489,7 @@ carom_status carom_robot_poses(carom_context *context, const carom_robot *robot,
     CAROM_REQUIRE_INPUT(robot, "robot");
     CAROM_REQUIRE_INPUTS(configurations, count * robot->dof, "configurations");
     CAROM_REQUIRE_OUTPUTS(poses, count, "poses");
+    CAROM_TRY(carom_context_require_cpu(context, "the poses of a robot"));
     CAROM_TRY(carom_robot_check_query(context, robot, configurations, count, NULL));
     carom_arena *arena = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(arena);
@@ -676,6 +538,7 @@ carom_status carom_robot_sample_pairs(carom_context *context, const carom_robot 
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUT(robot, "robot");
     CAROM_REQUIRE_RESULT(counts, "counts");
+    CAROM_TRY(carom_context_require_cpu(context, "what a robot's pairs do"));
     uint64_t pairs = robot->plan.self_count, writable;
     carom_arena *arena = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(arena);

@@ -13,22 +13,16 @@
 #include "base/assert.h"
 #include "base/simd.h"
 
-/* 2 / pi; pi / 2 in three parts, the first two of 33 bits. */
-#define ROBOT_TWO_BY_PI  0x1.45f306dc9c883p-1
-#define ROBOT_PI_HALF_1  0x1.921fb54400000p+0
-#define ROBOT_PI_HALF_2  0x1.0b4611a600000p-34
-#define ROBOT_PI_HALF_3  0x1.3198a2e037073p-69
-#define ROBOT_TO_INTEGER 0x1.8p52 /* added: rounds to an integer, which is in the lowest bits */
-
 #define LANE(array, row) (&(array)[(uint64_t)(row)*CAROM_ROBOT_BLOCK + lane])
 
 static void sines(const double *q, double multiplier, double offset, float *sine, float *cosine) {
     for (uint32_t i = 0; i < CAROM_LANES; i += CAROM_LANES64) {
         carom_f64v x = carom_f64v_load(q + i) * multiplier + offset;
-        carom_f64v k = x * ROBOT_TWO_BY_PI + ROBOT_TO_INTEGER;
+        carom_f64v k = x * CAROM_ROBOT_TWO_BY_PI + CAROM_ROBOT_TO_INTEGER;
         carom_i64v quarter = (carom_i64v)k;
-        k -= ROBOT_TO_INTEGER;
-        carom_f64v r = ((x - k * ROBOT_PI_HALF_1) - k * ROBOT_PI_HALF_2) - k * ROBOT_PI_HALF_3;
+        k -= CAROM_ROBOT_TO_INTEGER;
+        carom_f64v r = ((x - k * CAROM_ROBOT_PI_HALF_1) - k * CAROM_ROBOT_PI_HALF_2) -
+                       k * CAROM_ROBOT_PI_HALF_3;
         carom_f64v z = r * r;
         carom_f64v s = z * (-1.0 / 39916800.0) + 1.0 / 362880.0;
         s = z * s - 1.0 / 5040.0;

@@ -5,14 +5,15 @@
  * A cell has the distance d from its centre c to the nearest face, or up to a tolerance less. A
  * point p of the cell is then from d - |p - c| to d + |p - c| + tolerance away from the faces,
  * because distances change no faster than points move, and a cell no face passes is inside or
- * outside as a whole. So a look-up replaces most searches of trees, and nearly all rays. */
+ * outside as a whole. So a look-up replaces most searches of trees, and nearly all rays. Look-ups
+ * are items. */
 #ifndef CAROM_SRC_ROBOT_ROBOT_FIELD_H
 #define CAROM_SRC_ROBOT_ROBOT_FIELD_H
 
 #include <math.h>
 #include <string.h>
 
-#include "base/context.h"
+#include "geom/vec.h"
 
 #define CAROM_ROBOT_FIELD_SIDE  4u /* cells of a brick along an axis */
 #define CAROM_ROBOT_FIELD_BRICK 64u
@@ -45,13 +46,22 @@ typedef struct carom_robot_field_bounds {
     int side;            /* 1: inside, -1: outside, 0: not known */
 } carom_robot_field_bounds;
 
-static inline uint32_t carom_robot_field_top(const carom_robot_field *f) {
+CAROM_ITEM carom_robot_field_bounds carom_robot_field_bounds_of(double lower, double upper,
+                                                                int side) {
+    carom_robot_field_bounds b;
+    b.lower = lower;
+    b.upper = upper;
+    b.side = side;
+    return b;
+}
+
+CAROM_ITEM uint32_t carom_robot_field_top(const carom_robot_field *f) {
     return f->size[0] * f->size[1] * f->size[2];
 }
 
 /* A point beyond the grid: by the box of the faces. */
-static inline carom_robot_field_bounds carom_robot_field_beyond(const carom_robot_field *f,
-                                                                double x, double y, double z) {
+CAROM_ITEM carom_robot_field_bounds carom_robot_field_beyond(const carom_robot_field *f, double x,
+                                                             double y, double z) {
     const double p[3] = {x, y, z};
     double squared = 0.0;
     for (int k = 0; k < 3; ++k) {
@@ -59,12 +69,11 @@ static inline carom_robot_field_bounds carom_robot_field_beyond(const carom_robo
         squared += out > 0.0 ? out * out : 0.0;
     }
     double lower = sqrt(squared) * (1.0 - CAROM_ROBOT_FIELD_SLACK) - f->error;
-    return (carom_robot_field_bounds){lower, HUGE_VAL, lower > 0.0 ? -1 : 0};
+    return carom_robot_field_bounds_of(lower, HUGE_VAL, lower > 0.0 ? -1 : 0);
 }
 
 /* Of a field that has cells. */
-static inline carom_robot_field_bounds carom_robot_field_at(const carom_robot_field *f,
-                                                            carom_vec3 p) {
+CAROM_ITEM carom_robot_field_bounds carom_robot_field_at(const carom_robot_field *f, carom_vec3 p) {
     double inverse = 1.0 / f->side;
     double x = (p.x - f->low.x) * inverse, y = (p.y - f->low.y) * inverse,
            z = (p.z - f->low.z) * inverse;
@@ -100,11 +109,9 @@ static inline carom_robot_field_bounds carom_robot_field_at(const carom_robot_fi
     double off = sqrt(dx * dx + dy * dy + dz * dz) * side;
     double slack = (d + off) * CAROM_ROBOT_FIELD_SLACK + f->error;
     bool is_known = d > 0.87 * side + slack; /* half a diagonal is 0.8661 of it */
-    return (carom_robot_field_bounds){(d - off) - slack,
-                                      (d + off) + (slack + CAROM_ROBOT_FIELD_TOLERANCE * side),
-                                      !is_known      ? 0
-                                      : value < 0.0f ? 1
-                                                     : -1};
+    int side_of = !is_known ? 0 : value < 0.0f ? 1 : -1;
+    return carom_robot_field_bounds_of(
+        (d - off) - slack, (d + off) + (slack + CAROM_ROBOT_FIELD_TOLERANCE * side), side_of);
 }
 
 #endif

@@ -21,31 +21,8 @@
  * of errors. In floats the same holds with e = 2^-24 and constants A, B and C rounded once more: 3
  * e for these, 2 e for the sines, 2 e for products, 6 e for sums: below 16 e per element, 48 e in
  * norm. */
-#include "base/math.h"
 #include "geom/length.h"
 #include "robot/robot.h"
-
-static void matrix_times(const double *a, const double *b, double *to) {
-    for (int i = 0; i < 3; ++i)
-        for (int k = 0; k < 3; ++k)
-            to[3 * i + k] = (a[3 * i] * b[k] + a[3 * i + 1] * b[3 + k]) + a[3 * i + 2] * b[6 + k];
-}
-
-carom_frame carom_robot_frame_compose(const carom_frame *a, const carom_frame *b) {
-    carom_frame f;
-    matrix_times(a->r, b->r, f.r);
-    f.t = carom_frame_apply(a, b->t);
-    return f;
-}
-
-carom_frame carom_robot_frame_inverse(const carom_frame *f) {
-    carom_frame to;
-    for (int i = 0; i < 3; ++i)
-        for (int k = 0; k < 3; ++k) to.r[3 * i + k] = f->r[3 * k + i];
-    to.t = carom_vec(0.0, 0.0, 0.0);
-    to.t = carom_vec_scale(carom_frame_turn(&to, f->t), -1.0);
-    return to;
-}
 
 void carom_robot_link_set_joint(carom_robot_node_link *link, const carom_robot_joint *joint) {
     carom_frame origin = carom_frame_make(&joint->origin);
@@ -67,41 +44,12 @@ void carom_robot_link_set_joint(carom_robot_node_link *link, const carom_robot_j
     const double across[9] = {0.0, -u.z, u.y, u.z, 0.0, -u.x, -u.y, u.x, 0.0};
     double rest[9];
     for (int i = 0; i < 9; ++i) rest[i] = (i % 4 == 0 ? 1.0 : 0.0) - along[i];
-    matrix_times(origin.r, along, link->a);
-    matrix_times(origin.r, across, link->b);
-    matrix_times(origin.r, rest, link->c);
+    carom_robot_matrix_times(origin.r, along, link->a);
+    carom_robot_matrix_times(origin.r, across, link->b);
+    carom_robot_matrix_times(origin.r, rest, link->c);
 }
 
 void carom_robot_pose_links(const carom_robot *robot, const double *q, carom_robot_pose *poses) {
-    for (uint32_t i = 0; i < robot->link_count; ++i) {
-        uint32_t index = robot->order[i];
-        const carom_robot_node_link *link = &robot->links[index];
-        carom_robot_pose *to = &poses[index];
-        if (link->parent == CAROM_NONE) {
-            *to = (carom_robot_pose){.frame = carom_frame_make(NULL)};
-            continue;
-        }
-        const carom_robot_pose *from = &poses[link->parent];
-        carom_vec3 o = link->origin;
-        double m[9], slid = 0.0;
-        const double *turned = link->a;
-        if (link->column != CAROM_NONE) {
-            double value = q[link->column] * link->multiplier + link->offset;
-            if (link->kind == CAROM_ROBOT_JOINT_KIND_PRISMATIC) {
-                slid = fabs(value);
-                o = carom_vec_add(o, carom_vec_scale(link->slide, value));
-            } else {
-                double s = carom_sin(value), c = carom_cos(value);
-                for (int k = 0; k < 9; ++k) m[k] = (link->a[k] + s * link->b[k]) + c * link->c[k];
-                turned = m;
-            }
-        }
-        matrix_times(from->frame.r, turned, to->frame.r);
-        to->frame.t = carom_frame_apply(&from->frame, o);
-        to->error =
-            carom_robot_error_step(from->error, CAROM_ROBOT_TURN64,
-                                   carom_length(link->origin) + slid, slid, CAROM_ROBOT_UNIT64);
-        CAROM_ASSERT(to->error.turn > from->error.turn && to->error.shift >= from->error.shift);
-        CAROM_ASSERT(carom_length(to->frame.t) <= to->error.size + to->error.shift);
-    }
+    for (uint32_t i = 0; i < robot->link_count; ++i)
+        carom_robot_pose_item(robot->links, robot->order[i], q, poses);
 }

@@ -343,6 +343,7 @@ carom_status carom_robot_motion(carom_context *context, const carom_robot *robot
     CAROM_REQUIRE_INPUTS(from, count * robot->dof, "configurations at the start");
     CAROM_REQUIRE_INPUTS(to, count * robot->dof, "configurations at the end");
     CAROM_REQUIRE_OUTPUTS(results, count, "results");
+    CAROM_TRY(carom_context_require_cpu(context, "the motion of a robot"));
     CAROM_TRY(carom_robot_check_query(context, robot, from, count, query));
     CAROM_TRY(carom_robot_check_query(context, robot, to, count, query));
     if (count == 0) return CAROM_OK;

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tree of a shape: built by halving at the median of the widest axis, so that its depth is that
  * of the number of items; searched for pairs within reach, for the nearest pair, and along a ray.
- *
- * Inside or outside is decided by the signed crossings of the ray along +x. Whether the ray passes
- * a triangle is decided in the yz plane by its edges: an edge counts where exactly one of its ends
- * is above the point, and its sign is that of an exact orientation with its lower end first. Two
- * triangles with a common edge so decide alike about it, and the ray is counted once wherever it
- * passes through edges and vertices. */
+ * robot_tree_item.h has the searches that verdicts need. */
 #include "robot/robot_tree.h"
 
 #include <float.h>
@@ -31,18 +26,10 @@
 #define TREE_PLANES      12
 #define TREE_SEED_PLANES 16
 
-/* Of the lengths that take part: errors of products with a direction, and of moved points, a few
- * times 2^-52. */
-#define TREE_PLANE_ERROR 0x1p-44
-
 /* Planes of triangles: the square of the least sine between two sides, and what a distance from the
  * plane is then off by, of that from a corner: 2^-52 by the sine, and some more. */
 #define TREE_PLANE_LEAST 0x1p-30
 #define TREE_PLANE_SLACK 0x1p-30
-
-static double coordinate(carom_vec3 v, int axis) {
-    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
-}
 
 /* ---- Build ----------------------------------------------------------------------------------- */
 
@@ -61,24 +48,20 @@ static carom_vec3 tree_centre_of(const tree_build *b, uint32_t item) {
 
 static void include_point(carom_robot_node *n, carom_vec3 p, double radius) {
     for (int k = 0; k < 3; ++k) {
-        double x = coordinate(p, k);
+        double x = carom_robot_coordinate(p, k);
         n->low[k] = CAROM_MIN(x - radius, n->low[k]);
         n->high[k] = CAROM_MAX(x + radius, n->high[k]);
     }
 }
 
-static double squared_gap(carom_vec3 a, carom_vec3 b) {
-    carom_vec3 d = carom_vec_sub(a, b);
-    return carom_vec_dot(d, d);
-}
-
 static double item_reach(const tree_build *b, uint32_t item, carom_vec3 centre) {
     if (b->triangles == NULL)
-        return sqrt(squared_gap(b->balls[item].centre, centre)) + b->balls[item].radius +
-               b->tree->radius;
+        return sqrt(carom_robot_squared_gap(b->balls[item].centre, centre)) +
+               b->balls[item].radius + b->tree->radius;
     const carom_vec3 *c = b->triangles[item].corner;
-    double most = CAROM_MAX(squared_gap(c[0], centre), squared_gap(c[1], centre));
-    double third = squared_gap(c[2], centre);
+    double most =
+        CAROM_MAX(carom_robot_squared_gap(c[0], centre), carom_robot_squared_gap(c[1], centre));
+    double third = carom_robot_squared_gap(c[2], centre);
     return sqrt(CAROM_MAX(most, third)) + b->tree->radius;
 }
 
@@ -123,14 +106,14 @@ static void select_median(const tree_build *b, uint32_t first, uint32_t end, uin
     uint32_t *o = b->order;
     int64_t low = first, high = (int64_t)end - 1;
     while (low < high) {
-        double u = coordinate(tree_centre_of(b, o[low]), axis);
-        double v = coordinate(tree_centre_of(b, o[low + (high - low) / 2]), axis);
-        double w = coordinate(tree_centre_of(b, o[high]), axis);
+        double u = carom_robot_coordinate(tree_centre_of(b, o[low]), axis);
+        double v = carom_robot_coordinate(tree_centre_of(b, o[low + (high - low) / 2]), axis);
+        double w = carom_robot_coordinate(tree_centre_of(b, o[high]), axis);
         double pivot = u < v ? (v < w ? v : u < w ? w : u) : (u < w ? u : v < w ? w : v);
         int64_t i = low, j = high;
         while (i <= j) {
-            while (coordinate(tree_centre_of(b, o[i]), axis) < pivot) ++i;
-            while (coordinate(tree_centre_of(b, o[j]), axis) > pivot) --j;
+            while (carom_robot_coordinate(tree_centre_of(b, o[i]), axis) < pivot) ++i;
+            while (carom_robot_coordinate(tree_centre_of(b, o[j]), axis) > pivot) --j;
             if (i > j) break;
             uint32_t swapped = o[i];
             o[i++] = o[j];
@@ -238,50 +221,6 @@ carom_status carom_robot_tree_build(carom_context *context, const carom_allocato
     return status;
 }
 
-/* ---- Bounds ---------------------------------------------------------------------------------- */
-
-/* The squared distance of a point from a box. */
-static double box_gap(const carom_robot_node *n, carom_vec3 p) {
-    double x = CAROM_MAX(n->low[0] - p.x, p.x - n->high[0]);
-    double y = CAROM_MAX(n->low[1] - p.y, p.y - n->high[1]);
-    double z = CAROM_MAX(n->low[2] - p.z, p.z - n->high[2]);
-    x = CAROM_MAX(x, 0.0);
-    y = CAROM_MAX(y, 0.0);
-    z = CAROM_MAX(z, 0.0);
-    return x * x + y * y + z * z;
-}
-
-/* Whether a squared gap is surely more than a distance. */
-static bool exceeds(double squared, double distance) {
-    return squared > distance * distance * (1.0 + CAROM_ROBOT_TREE_SLACK) + DBL_MIN;
-}
-
-static carom_triangle robot_item_triangle(const carom_robot_tree *t, uint32_t item) {
-    if (t->triangles != NULL) return t->triangles[item];
-    carom_vec3 c = t->balls[item].centre;
-    return (carom_triangle){{c, c, c}};
-}
-
-static double item_radius(const carom_robot_tree *t, uint32_t item) {
-    return t->triangles != NULL ? t->radius : t->balls[item].radius + t->radius;
-}
-
-static carom_triangle moved_triangle(const carom_frame *f, const carom_triangle *t) {
-    carom_triangle m;
-    for (int i = 0; i < 3; ++i) m.corner[i] = carom_frame_apply(f, t->corner[i]);
-    return m;
-}
-
-/* Puts the children of a node on a stack, `below` under the other one, which is taken first;
- * returns the new depth. */
-static int push_children(const carom_robot_node *n, uint32_t below, uint32_t *stack, int depth) {
-    CAROM_ASSERT(n->count == 0 && (below == n->first || below == n->first + 1));
-    CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
-    stack[depth] = below;
-    stack[depth + 1] = 2 * n->first + 1 - below;
-    return depth + 2;
-}
-
 /* ---- Planes ---------------------------------------------------------------------------------- */
 
 /* How far a box reaches along a direction. */
@@ -306,13 +245,14 @@ static carom_vec3 robot_support(const carom_robot_tree *t, carom_vec3 d, double 
         if (n->count == 0) {
             double left = carom_vec_dot(t->nodes[n->first].ball.centre, d);
             double right = carom_vec_dot(t->nodes[n->first + 1].ball.centre, d);
-            depth = push_children(n, left > right ? n->first + 1 : n->first, stack, depth);
+            depth =
+                carom_robot_push_children(n, left > right ? n->first + 1 : n->first, stack, depth);
             continue;
         }
         for (uint32_t i = n->first; i < n->first + n->count; ++i) {
             const carom_vec3 *c =
                 t->triangles != NULL ? t->triangles[i].corner : &t->balls[i].centre;
-            double radius = item_radius(t, i);
+            double radius = carom_robot_item_radius(t, i);
             for (int k = 0; k < (t->triangles != NULL ? 3 : 1); ++k) {
                 double far = carom_vec_dot(c[k], d) + radius;
                 if (far <= *most) continue;
@@ -331,7 +271,7 @@ bool carom_robot_tree_separated(const carom_robot_tree *a, const carom_robot_tre
                                 const carom_frame *b_to_a, double reach) {
     if (a->item_count == 0 || b->item_count == 0) return true;
     const double *r = b_to_a->r;
-    double slack = TREE_PLANE_ERROR * (a->largest + b->largest + carom_length(b_to_a->t));
+    double slack = CAROM_ROBOT_PLANE_ERROR * (a->largest + b->largest + carom_length(b_to_a->t));
     carom_vec3 d = carom_vec_unit(
         carom_vec_sub(carom_frame_apply(b_to_a, b->nodes[0].ball.centre), a->nodes[0].ball.centre));
     for (int i = 0; i < TREE_PLANES; ++i) {
@@ -351,126 +291,6 @@ bool carom_robot_tree_separated(const carom_robot_tree *a, const carom_robot_tre
 }
 
 /* ---- Two trees ------------------------------------------------------------------------------- */
-
-typedef struct tree_pair {
-    uint32_t a, b;
-    carom_vec3 centre; /* of b's ball, in a's frame */
-    double gap;        /* of distances: they are not nearer than this */
-} tree_pair;
-
-/* Replaces a pair of nodes by those of the children of the larger one. */
-static int descend(const carom_robot_tree *a, const carom_robot_tree *b, const carom_frame *b_to_a,
-                   const tree_pair *p, tree_pair *stack, int depth) {
-    const carom_robot_node *na = &a->nodes[p->a], *nb = &b->nodes[p->b];
-    bool split_a = nb->count != 0 || (na->count == 0 && na->ball.radius > nb->ball.radius);
-    CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
-    for (uint32_t i = 0; i < 2; ++i) {
-        tree_pair *to = &stack[depth + (int)i];
-        if (split_a) {
-            *to = (tree_pair){na->first + i, p->b, p->centre, 0.0};
-        } else {
-            uint32_t child = nb->first + i;
-            *to = (tree_pair){p->a, child, carom_frame_apply(b_to_a, b->nodes[child].ball.centre),
-                              0.0};
-        }
-    }
-    return depth + 2;
-}
-
-static bool leaves_within(const carom_robot_tree *a, const carom_robot_node *na,
-                          const carom_robot_tree *b, const carom_robot_node *nb,
-                          const carom_frame *b_to_a, double reach) {
-    for (uint32_t j = nb->first; j < nb->first + nb->count; ++j) {
-        carom_triangle own = robot_item_triangle(b, j), other = moved_triangle(b_to_a, &own);
-        double with_b = reach + item_radius(b, j);
-        for (uint32_t i = na->first; i < na->first + na->count; ++i) {
-            carom_triangle mine = robot_item_triangle(a, i);
-            double with_both = (with_b + item_radius(a, i)) * (1.0 + DBL_EPSILON * 4.0);
-            if (carom_within(&mine, &other, with_both)) return true;
-        }
-    }
-    return false;
-}
-
-bool carom_robot_tree_within(const carom_robot_tree *a, const carom_robot_tree *b,
-                             const carom_frame *b_to_a, double reach) {
-    tree_pair stack[CAROM_ROBOT_STACK];
-    int depth = 0;
-    if (a->item_count == 0 || b->item_count == 0) return false;
-    stack[depth++] = (tree_pair){0, 0, carom_frame_apply(b_to_a, b->nodes[0].ball.centre), 0.0};
-    while (depth > 0) {
-        tree_pair p = stack[--depth];
-        const carom_robot_node *na = &a->nodes[p.a], *nb = &b->nodes[p.b];
-        if (exceeds(box_gap(na, p.centre), nb->ball.radius + reach)) continue;
-        if (na->count == 0 || nb->count == 0) {
-            depth = descend(a, b, b_to_a, &p, stack, depth);
-            continue;
-        }
-        if (leaves_within(a, na, b, nb, b_to_a, reach)) return true;
-    }
-    return false;
-}
-
-carom_robot_leaf carom_robot_tree_leaf(const carom_robot_tree *b, const carom_robot_node *node,
-                                       const carom_frame *b_to_a, double reach) {
-    carom_robot_leaf leaf = {.count = node->count};
-    CAROM_ASSERT(node->count != 0 && node->count <= CAROM_ROBOT_LEAF);
-    for (uint32_t i = 0; i < node->count; ++i) {
-        carom_triangle own = robot_item_triangle(b, node->first + i);
-        leaf.items[i] = moved_triangle(b_to_a, &own);
-        leaf.reach[i] = reach + item_radius(b, node->first + i);
-    }
-    return leaf;
-}
-
-/* Whether a node's box and one around [low, high] have no common point. */
-static bool boxes_apart(const carom_robot_node *n, const double *low, const double *high) {
-    return n->low[0] > high[0] || n->high[0] < low[0] || n->low[1] > high[1] ||
-           n->high[1] < low[1] || n->low[2] > high[2] || n->high[2] < low[2];
-}
-
-bool carom_robot_tree_touches(const carom_robot_tree *a, const carom_robot_leaf *leaf) {
-    uint32_t stack[CAROM_ROBOT_STACK];
-    double low[CAROM_ROBOT_LEAF + 1][3], high[CAROM_ROBOT_LEAF + 1][3]; /* the last: of all */
-    int depth = 0;
-    if (a->item_count == 0) return false;
-    for (int k = 0; k < 3; ++k) {
-        double least = HUGE_VAL, most = -HUGE_VAL;
-        for (uint32_t i = 0; i < leaf->count; ++i) {
-            const carom_vec3 *c = leaf->items[i].corner;
-            double x = coordinate(c[0], k), y = coordinate(c[1], k), z = coordinate(c[2], k);
-            double from = CAROM_MIN(x, y), to = CAROM_MAX(x, y);
-            from = CAROM_MIN(from, z);
-            to = CAROM_MAX(to, z);
-            double out =
-                leaf->reach[i] + CAROM_ROBOT_TREE_SLACK * (leaf->reach[i] + fabs(from) + fabs(to));
-            low[i][k] = from - out;
-            high[i][k] = to + out;
-            least = CAROM_MIN(least, low[i][k]);
-            most = CAROM_MAX(most, high[i][k]);
-        }
-        low[CAROM_ROBOT_LEAF][k] = least;
-        high[CAROM_ROBOT_LEAF][k] = most;
-    }
-    stack[depth++] = 0;
-    while (depth > 0) {
-        const carom_robot_node *n = &a->nodes[stack[--depth]];
-        if (boxes_apart(n, low[CAROM_ROBOT_LEAF], high[CAROM_ROBOT_LEAF])) continue;
-        if (n->count == 0) {
-            depth = push_children(n, n->first, stack, depth);
-            continue;
-        }
-        for (uint32_t i = 0; i < leaf->count; ++i) {
-            if (boxes_apart(n, low[i], high[i])) continue;
-            for (uint32_t j = n->first; j < n->first + n->count; ++j) {
-                carom_triangle mine = robot_item_triangle(a, j);
-                double reach = (leaf->reach[i] + item_radius(a, j)) * (1.0 + DBL_EPSILON * 4.0);
-                if (carom_within(&mine, &leaf->items[i], reach)) return true;
-            }
-        }
-    }
-    return false;
-}
 
 /* The nearest pair so far. What lies beyond a plane across `along`, farther than `best` from
  * what lies before it, is farther apart than best: whatever the direction is, that is a proof.
@@ -499,11 +319,12 @@ static void search_along(tree_search *s, carom_vec3 d) {
 }
 
 /* A lower bound of the distance of two nodes: by the plane, or by box and ball. */
-static double search_gap(const tree_search *s, const tree_pair *p) {
+static double search_gap(const tree_search *s, const carom_robot_node_pair *p) {
     const carom_robot_node *na = &s->a->nodes[p->a], *nb = &s->b->nodes[p->b];
     carom_vec3 back = carom_vec_scale(s->along_b, -1.0);
     double gap = (s->apart - box_support(nb, back)) - box_support(na, s->along);
-    double round = sqrt(box_gap(na, p->centre)) * (1.0 - CAROM_ROBOT_TREE_SLACK) - nb->ball.radius;
+    double round =
+        sqrt(carom_robot_box_gap(na, p->centre)) * (1.0 - CAROM_ROBOT_TREE_SLACK) - nb->ball.radius;
     return CAROM_MAX(gap, round);
 }
 
@@ -585,10 +406,12 @@ static void leaves_distance(tree_search *s, const carom_robot_node *na,
                             const carom_robot_node *nb) {
     carom_triangle mine[CAROM_ROBOT_LEAF];
     double far[CAROM_ROBOT_LEAF];
-    for (uint32_t i = 0; i < na->count; ++i) mine[i] = robot_item_triangle(s->a, na->first + i);
+    for (uint32_t i = 0; i < na->count; ++i)
+        mine[i] = carom_robot_item_triangle(s->a, na->first + i);
     for (uint32_t j = nb->first; j < nb->first + nb->count; ++j) {
-        carom_triangle own = robot_item_triangle(s->b, j), other = moved_triangle(s->b_to_a, &own);
-        double with_b = item_radius(s->b, j), near = HUGE_VAL;
+        carom_triangle own = carom_robot_item_triangle(s->b, j),
+                       other = carom_robot_moved_triangle(s->b_to_a, &own);
+        double with_b = carom_robot_item_radius(s->b, j), near = HUGE_VAL;
         carom_vec3 d = s->along;
         for (int k = 0; k < 3; ++k) {
             double at = carom_vec_dot(d, other.corner[k]) - with_b;
@@ -596,7 +419,7 @@ static void leaves_distance(tree_search *s, const carom_robot_node *na,
         }
         for (uint32_t i = 0; i < na->count; ++i) {
             const carom_vec3 *c = mine[i].corner;
-            double with_a = item_radius(s->a, na->first + i);
+            double with_a = carom_robot_item_radius(s->a, na->first + i);
             double most = CAROM_MAX(carom_vec_dot(d, c[0]), carom_vec_dot(d, c[1]));
             double third = carom_vec_dot(d, c[2]);
             far[i] = CAROM_MAX(most, third) + with_a;
@@ -604,7 +427,7 @@ static void leaves_distance(tree_search *s, const carom_robot_node *na,
         for (uint32_t i = 0; i < na->count; ++i) {
             if (near - far[i] > s->best - s->tie) continue;
             carom_closest at = carom_triangles_distance_value(&mine[i], &other);
-            double gap = at.distance - with_b - item_radius(s->a, na->first + i);
+            double gap = at.distance - with_b - carom_robot_item_radius(s->a, na->first + i);
             if (!(gap < s->best)) continue;
             s->best = CAROM_MAX(gap, 0.0);
             search_along(s, carom_vec_sub(at.b, at.a));
@@ -614,28 +437,29 @@ static void leaves_distance(tree_search *s, const carom_robot_node *na,
 
 double carom_robot_tree_distance(const carom_robot_tree *a, const carom_robot_tree *b,
                                  const carom_frame *b_to_a, double limit) {
-    tree_pair stack[CAROM_ROBOT_STACK];
+    carom_robot_node_pair stack[CAROM_ROBOT_STACK];
     int depth = 0;
     if (a->item_count == 0 || b->item_count == 0) return limit;
     double size = a->largest + b->largest + carom_length(b_to_a->t);
     tree_search s = {.a = a, .b = b, .b_to_a = b_to_a, .best = limit, .tie = TREE_TIE * size};
-    stack[depth++] = (tree_pair){0, 0, carom_frame_apply(b_to_a, b->nodes[0].ball.centre), 0.0};
+    stack[depth++] =
+        carom_robot_node_pair_of(0, 0, carom_frame_apply(b_to_a, b->nodes[0].ball.centre));
     search_along(&s, carom_vec_sub(stack[0].centre, a->nodes[0].ball.centre));
     search_seed(&s);
     while (depth > 0 && s.best > CAROM_MAX(s.least + s.tie, 0.0)) {
-        tree_pair p = stack[--depth];
+        carom_robot_node_pair p = stack[--depth];
         const carom_robot_node *na = &a->nodes[p.a], *nb = &b->nodes[p.b];
         if (p.gap > s.best - s.tie || search_gap(&s, &p) > s.best - s.tie) continue;
         if (na->count != 0 && nb->count != 0) {
             leaves_distance(&s, na, nb);
             continue;
         }
-        depth = descend(a, b, b_to_a, &p, stack, depth);
-        tree_pair *u = &stack[depth - 2], *v = &stack[depth - 1];
+        depth = carom_robot_descend(a, b, b_to_a, &p, stack, depth);
+        carom_robot_node_pair *u = &stack[depth - 2], *v = &stack[depth - 1];
         u->gap = search_gap(&s, u);
         v->gap = search_gap(&s, v);
         if (u->gap < v->gap) { /* the nearer one is taken first */
-            tree_pair swapped = *u;
+            carom_robot_node_pair swapped = *u;
             *u = *v;
             *v = swapped;
         }
@@ -645,13 +469,6 @@ double carom_robot_tree_distance(const carom_robot_tree *a, const carom_robot_tr
 }
 
 /* ---- Points ---------------------------------------------------------------------------------- */
-
-/* From a point to an item without its radius. */
-static double point_item_distance(const carom_robot_tree *tree, uint32_t item, carom_vec3 point) {
-    return tree->triangles != NULL
-               ? carom_point_triangle_distance_value(&point, &tree->triangles[item]).distance
-               : sqrt(squared_gap(point, tree->balls[item].centre));
-}
 
 /* Whether the plane of a triangle is surely farther from a point than a distance. */
 static bool plane_exceeds(const carom_triangle *t, carom_vec3 point, double distance) {
@@ -673,19 +490,21 @@ double carom_robot_tree_point_distance(const carom_robot_tree *tree, carom_vec3 
     stack[depth++] = 0;
     while (depth > 0 && best > tolerance) {
         const carom_robot_node *n = &tree->nodes[stack[--depth]];
-        if (best < HUGE_VAL && exceeds(box_gap(n, point), best - tolerance)) continue;
+        if (best < HUGE_VAL && carom_robot_exceeds(carom_robot_box_gap(n, point), best - tolerance))
+            continue;
         if (n->count == 0) {
-            double left = box_gap(&tree->nodes[n->first], point);
-            double right = box_gap(&tree->nodes[n->first + 1], point);
-            depth = push_children(n, left < right ? n->first + 1 : n->first, stack, depth);
+            double left = carom_robot_box_gap(&tree->nodes[n->first], point);
+            double right = carom_robot_box_gap(&tree->nodes[n->first + 1], point);
+            depth =
+                carom_robot_push_children(n, left < right ? n->first + 1 : n->first, stack, depth);
             continue;
         }
         for (uint32_t i = n->first; i < n->first + n->count; ++i) {
-            double radius = item_radius(tree, i);
+            double radius = carom_robot_item_radius(tree, i);
             if (tolerance > 0.0 && tree->triangles != NULL && best < HUGE_VAL && best > tolerance &&
                 plane_exceeds(&tree->triangles[i], point, best - tolerance + radius))
                 continue;
-            double d = point_item_distance(tree, i, point) - radius;
+            double d = carom_robot_point_item_distance(tree, i, point) - radius;
             best = CAROM_MIN(d, best);
         }
     }
@@ -693,98 +512,21 @@ double carom_robot_tree_point_distance(const carom_robot_tree *tree, carom_vec3 
 }
 
 bool carom_robot_tree_near(const carom_robot_tree *tree, carom_vec3 point, double reach) {
-    uint32_t stack[CAROM_ROBOT_STACK];
-    int depth = 0;
-    if (tree->item_count == 0 || exceeds(box_gap(&tree->nodes[0], point), reach)) return false;
-    stack[depth++] = 0;
-    while (depth > 0) {
-        const carom_robot_node *n = &tree->nodes[stack[--depth]];
-        if (n->count == 0) { /* the nearer child is taken first, the other one where it is near */
-            double left = box_gap(&tree->nodes[n->first], point);
-            double right = box_gap(&tree->nodes[n->first + 1], point);
-            uint32_t nearer = left < right ? n->first : n->first + 1;
-            CAROM_ASSERT(depth + 2 <= CAROM_ROBOT_STACK);
-            if (!exceeds(CAROM_MAX(left, right), reach)) stack[depth++] = 2 * n->first + 1 - nearer;
-            if (!exceeds(CAROM_MIN(left, right), reach)) stack[depth++] = nearer;
-            continue;
-        }
-        for (uint32_t i = n->first; i < n->first + n->count; ++i)
-            if (point_item_distance(tree, i, point) <= reach + item_radius(tree, i)) return true;
-    }
-    return false;
+    return carom_robot_near_item(tree, point, reach);
 }
 
-/* ---- Inside ---------------------------------------------------------------------------------- */
-
-/* How often a triangle goes round a point in the yz plane: -1, 0 or 1. */
-static int turns_around(const carom_triangle *t, carom_vec3 p) {
-    int turns = 0;
-    for (int i = 0; i < 3; ++i) {
-        carom_vec3 u = t->corner[i], v = t->corner[(i + 1) % 3];
-        bool rises = u.z <= p.z && p.z < v.z, falls = v.z <= p.z && p.z < u.z;
-        if (!rises && !falls) continue;
-        int side = rises ? carom_orient_along(u, v, p, 0) : carom_orient_along(v, u, p, 0);
-        if (side > 0) turns += rises ? 1 : -1;
-    }
-    return turns;
-}
-
-int carom_robot_tree_winding(const carom_robot_tree *tree, carom_vec3 p) {
-    uint32_t stack[CAROM_ROBOT_STACK];
-    int depth = 0, winding = 0;
-    if (tree->item_count == 0 || tree->triangles == NULL) return 0;
-    stack[depth++] = 0;
-    while (depth > 0) {
-        const carom_robot_node *n = &tree->nodes[stack[--depth]];
-        if (n->high[0] < p.x || n->low[1] > p.y || n->high[1] < p.y || n->low[2] > p.z ||
-            n->high[2] < p.z)
-            continue;
-        if (n->count == 0) {
-            depth = push_children(n, n->first, stack, depth);
-            continue;
-        }
-        for (uint32_t i = n->first; i < n->first + n->count; ++i) {
-            const carom_triangle *t = &tree->triangles[i];
-            int turns = turns_around(t, p);
-            if (turns != 0 &&
-                turns * carom_orient3d(t->corner[0], t->corner[1], t->corner[2], p) < 0)
-                winding += turns;
-        }
-    }
-    return winding;
-}
-
-bool carom_robot_tree_encloses(const carom_robot_tree *closed, int sign,
-                               const carom_robot_tree *points, const carom_frame *to_closed) {
-    uint32_t stack[CAROM_ROBOT_STACK];
-    int depth = 0;
-    if (closed->item_count == 0 || points->item_count == 0) return false;
-    stack[depth++] = 0;
-    while (depth > 0) {
-        const carom_robot_node *n = &points->nodes[stack[--depth]];
-        carom_vec3 centre = carom_frame_apply(to_closed, n->ball.centre);
-        if (exceeds(box_gap(&closed->nodes[0], centre),
-                    n->ball.radius + closed->largest * CAROM_ROBOT_TREE_SLACK))
-            continue;
-        if (n->count == 0) {
-            depth = push_children(n, n->first, stack, depth);
-            continue;
-        }
-        for (uint32_t i = n->first; i < n->first + n->count; ++i) {
-            carom_vec3 p = carom_frame_apply(to_closed, points->balls[i].centre);
-            if (sign * carom_robot_tree_winding(closed, p) >= 1) return true;
-        }
-    }
-    return false;
+int carom_robot_tree_winding(const carom_robot_tree *tree, carom_vec3 point) {
+    return carom_robot_winding_item(tree, point);
 }
 
 /* ---- Invariants ------------------------------------------------------------------------------ */
 
 static bool node_contains(const carom_robot_node *n, carom_vec3 p, double radius) {
     for (int k = 0; k < 3; ++k)
-        if (coordinate(p, k) - radius < n->low[k] || coordinate(p, k) + radius > n->high[k])
+        if (carom_robot_coordinate(p, k) - radius < n->low[k] ||
+            carom_robot_coordinate(p, k) + radius > n->high[k])
             return false;
-    return sqrt(squared_gap(p, n->ball.centre)) + radius <= n->ball.radius;
+    return sqrt(carom_robot_squared_gap(p, n->ball.centre)) + radius <= n->ball.radius;
 }
 
 /* Every item is in exactly one leaf, and in all bounds above it. */
@@ -804,11 +546,11 @@ const char *carom_robot_tree_validate(const carom_robot_tree *tree) {
                 return "robot: the leaves of a tree do not follow one another";
             items += n->count;
             for (uint32_t i = n->first; i < n->first + n->count; ++i) {
-                carom_triangle t = robot_item_triangle(tree, i);
+                carom_triangle t = carom_robot_item_triangle(tree, i);
                 for (int level = 0; level <= depth; ++level)
                     for (int c = 0; c < 3; ++c)
                         if (!node_contains(&tree->nodes[path[level]], t.corner[c],
-                                           item_radius(tree, i)))
+                                           carom_robot_item_radius(tree, i)))
                             return "robot: a node does not contain its items";
             }
             --depth;

@@ -518,6 +518,7 @@ void carom_soup_get_view(const carom_soup *soup, carom_soup_view *view) {
                               .origin = soup->origin,
                               .bounds = soup->bounds,
                               .bvh = &soup->bvh,
+                              .device = soup->device,
                               .slot_corners = soup->slot_corners};
 }
 

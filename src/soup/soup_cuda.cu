@@ -23,11 +23,10 @@
 #include "grid/grid_cuda.h"
 #include "soup/soup_cuda.h"
 #include "soup/soup_filter_cuda.h"
+#include "soup/soup_view_cuda.h"
 
-#define SOUP_CUDA_THREADS    256u
-#define DEAD                 1u /* CAROM_SOUP_DEAD and CAROM_SOUP_DEGENERATE of soup.h */
-#define SOUP_CUDA_DEGENERATE 2u
-#define OPEN_PER_WARP        128u /* pairs that a warp collects before it appends them */
+#define SOUP_CUDA_THREADS 256u
+#define OPEN_PER_WARP     128u /* pairs that a warp collects before it appends them */
 /* For what hardly ever has work: the launch is all that it costs. */
 #define RARE_BLOCKS  64u
 #define RARE_THREADS 128u
@@ -58,95 +57,7 @@ enum {
     SOUP_CUDA_N_NOT_FINITE
 };
 
-/* ---- Views on the device --------------------------------------------------------------------- */
-
-/* Where float32 boxes of double coordinates lie: x * scale - origin, rounded outwards. */
-struct box_frame {
-    double scale, origin[3];
-    unsigned long long low[3], high[3]; /* bounds while they are searched for: see to_ordered */
-};
-
-struct soup_cuda_side {
-    const void *positions;
-    const uint32_t *corners, *faces; /* faces NULL: triangles are faces */
-    const uint8_t *states;
-    uint32_t vertex_count, triangle_count, face_count;
-    bool doubles, as_segments, moved;
-    carom_frame frame;
-};
-
-/* One soup, or two: items are the triangles of the first, then those of the second. */
-struct soup_cuda_view {
-    soup_cuda_side a, b;
-    bool cross;
-    const box_frame *frame; /* NULL: all coordinates are float32 and unmoved */
-};
-
-struct carom_device_soup {
-    carom_device_soup_def def; /* its pointers, to arrays of the host, are only compared */
-    carom_device_block positions, corners, faces, states, items, records, boxes, thin, alone, frame;
-    carom_bvh_cuda_tree tree;
-    uint32_t degenerate_faces;
-    /* on the device, in front of `alone`: [0] thin triangles, [1] degenerate faces */
-    carom_device_count *counts() const {
-        return (carom_device_count *)alone.data;
-    }
-};
-
-static __device__ inline carom_vec3 soup_cuda_load(const soup_cuda_side &s, uint32_t vertex) {
-    if (s.doubles) {
-        const double *p = (const double *)s.positions + 3 * (uint64_t)vertex;
-        return carom_vec(p[0], p[1], p[2]);
-    }
-    const float *p = (const float *)s.positions + 3 * (uint64_t)vertex;
-    return carom_vec((double)p[0], (double)p[1], (double)p[2]);
-}
-
-static __device__ inline carom_vec3 soup_cuda_load_posed(const soup_cuda_side &s, uint32_t vertex) {
-    carom_vec3 x = soup_cuda_load(s, vertex);
-    return s.moved ? carom_frame_apply(&s.frame, x) : x;
-}
-
-static __device__ inline const soup_cuda_side &soup_cuda_side_of(const soup_cuda_view &v,
-                                                                 uint32_t item) {
-    return item < v.a.triangle_count ? v.a : v.b;
-}
-
-static __device__ inline uint32_t soup_cuda_triangle_of(const soup_cuda_view &v, uint32_t item) {
-    return item < v.a.triangle_count ? item : item - v.a.triangle_count;
-}
-
-static __device__ inline carom_triangle load_triangle(const soup_cuda_view &v, uint32_t item,
-                                                      uint32_t *vertices) {
-    const soup_cuda_side &s = soup_cuda_side_of(v, item);
-    const uint32_t *corners = s.corners + 3 * (uint64_t)soup_cuda_triangle_of(v, item);
-    carom_triangle t;
-    CAROM_ASSERT(soup_cuda_triangle_of(v, item) < s.triangle_count);
-    for (int i = 0; i < 3; ++i) {
-        vertices[i] = corners[i];
-        CAROM_ASSERT(corners[i] < s.vertex_count);
-        t.corner[i] = soup_cuda_load_posed(s, corners[i]);
-    }
-    return t;
-}
-
-static __device__ inline uint32_t soup_cuda_face_of(const soup_cuda_view &v, uint32_t item) {
-    const soup_cuda_side &s = soup_cuda_side_of(v, item);
-    uint32_t triangle = soup_cuda_triangle_of(v, item);
-    return s.faces != nullptr ? s.faces[triangle] : triangle;
-}
-
 /* ---- Boxes ----------------------------------------------------------------------------------- */
-
-/* Doubles as integers of the same order. */
-static __device__ inline unsigned long long to_ordered(double x) {
-    unsigned long long bits = (unsigned long long)__double_as_longlong(x);
-    return bits >> 63 != 0 ? ~bits : bits | 1ull << 63;
-}
-
-static __device__ inline double from_ordered(unsigned long long bits) {
-    return __longlong_as_double((long long)(bits >> 63 != 0 ? bits & ~(1ull << 63) : ~bits));
-}
 
 static __global__ void begin_bounds(box_frame *frame) {
     carom_device_begin();
@@ -205,12 +116,6 @@ static __global__ void end_bounds(box_frame *frame) {
         frame->origin[k] = 0.5 * (low[k] * frame->scale + high[k] * frame->scale);
 }
 
-/* A float at most x, or with -x at least. */
-static __device__ inline float round_down(double x) {
-    float f = (float)x;
-    return f - (fabsf(f) * CAROM_FILTER_BOX_MARGIN + FLT_MIN);
-}
-
 /* The boxes of the triangles of a view, for the tree. */
 struct soup_cuda_boxes {
     soup_cuda_view v;
@@ -247,7 +152,7 @@ struct soup_cuda_boxes {
     __device__ bool searched(uint32_t item) const {
         const soup_cuda_side &s = soup_cuda_side_of(v, item);
         uint8_t state = s.states[soup_cuda_triangle_of(v, item)];
-        if (!v.cross) return (state & DEAD) == 0;
+        if (!v.cross) return (state & SOUP_CUDA_DEAD) == 0;
         return state == 0 || (state == SOUP_CUDA_DEGENERATE && s.as_segments);
     }
 
@@ -261,7 +166,7 @@ struct soup_cuda_boxes {
         uint32_t vertices[3];
         if (states == nullptr) return box(item);
         carom_triangle t = load_triangle(v, item, vertices);
-        uint8_t state = states[item] & DEAD;
+        uint8_t state = states[item] & SOUP_CUDA_DEAD;
         states[item] = state;
         if (!carom_face_has_area(&t)) { /* rare; there is room for all */
             carom_device_count at = atomicAdd(thin.count, 1ull);
@@ -492,23 +397,9 @@ static __global__ void __launch_bounds__(EXACT_THREADS, EXACT_BLOCKS)
 
 /* ---- Preparing a soup ------------------------------------------------------------------------ */
 
-static soup_cuda_side side_of_soup(const carom_device_soup *soup) {
-    soup_cuda_side s = {};
-    s.positions = soup->positions.data;
-    s.corners = (const uint32_t *)soup->corners.data;
-    s.faces = soup->def.faces != nullptr ? (const uint32_t *)soup->faces.data : nullptr;
-    s.states = (const uint8_t *)soup->states.data;
-    s.vertex_count = soup->def.vertex_count;
-    s.triangle_count = soup->def.triangle_count;
-    s.face_count = soup->def.face_count;
-    s.doubles = soup->def.doubles;
-    s.as_segments = soup->def.as_segments;
-    return s;
-}
-
 static soup_cuda_view view_of_soup(const carom_device_soup *soup) {
     soup_cuda_view v = {};
-    v.a = side_of_soup(soup);
+    v.a = soup_cuda_side_of_soup(soup);
     v.frame = soup->def.doubles ? (const box_frame *)soup->frame.data : nullptr;
     return v;
 }
@@ -629,9 +520,10 @@ static carom_status soup_create(carom_device *device, carom_device_soup **out) {
 }
 
 static void soup_destroy(carom_device_soup *soup) {
-    carom_device_block *blocks[] = {&soup->positions, &soup->corners, &soup->faces, &soup->states,
-                                    &soup->items,     &soup->records, &soup->boxes, &soup->thin,
-                                    &soup->alone,     &soup->frame};
+    carom_device_block *blocks[] = {&soup->positions, &soup->corners,     &soup->faces,
+                                    &soup->states,    &soup->items,       &soup->records,
+                                    &soup->boxes,     &soup->thin,        &soup->alone,
+                                    &soup->frame,     &soup->owners.block};
     for (carom_device_block *block : blocks) carom_device_release(block);
     delete soup;
 }
@@ -639,7 +531,7 @@ static void soup_destroy(carom_device_soup *soup) {
 static uint64_t soup_bytes(const carom_device_soup *soup) {
     return soup->positions.bytes + soup->corners.bytes + soup->faces.bytes + soup->states.bytes +
            soup->items.bytes + soup->records.bytes + soup->boxes.bytes + soup->thin.bytes +
-           soup->alone.bytes + soup->frame.bytes;
+           soup->alone.bytes + soup->frame.bytes + soup->owners.block.bytes;
 }
 
 /* Makes all arrays large enough. */
@@ -689,6 +581,7 @@ static carom_status soup_set(carom_device *device, carom_device_soup *soup,
     bool same = soup->def.corners == def->corners && soup->def.faces == def->faces;
     CAROM_DEVICE_TRY(carom_device_finish(device));
     soup->def = *def;
+    soup->owners.there = false;
     CAROM_DEVICE_TRY(reserve_soup(device, soup));
     CAROM_DEVICE_TRY(
         soup_cuda_upload(device, &soup->positions, def->positions, position_bytes(soup)));
@@ -723,7 +616,7 @@ static uint32_t soup_degenerate_faces(const carom_device_soup *soup) {
 
 carom_soup_cuda_arrays carom_soup_cuda_arrays_of(const carom_device_soup *soup) {
     static_assert(offsetof(box_frame, origin) == sizeof(double), "scale, then origin");
-    const soup_cuda_side s = side_of_soup(soup);
+    const soup_cuda_side s = soup_cuda_side_of_soup(soup);
     return {s.positions,
             s.corners,
             s.faces,
@@ -839,7 +732,7 @@ static soup_cuda_view begin_search(carom_device *device, carom_device_op *op,
     uint64_t bytes = lay_out_cross(s, nullptr, &m);
     (void)lay_out_cross(s, carom_device_take<char>(device, CAROM_SCRATCH_SOUP_TREE, bytes), &m);
     v.cross = true;
-    v.b = side_of_soup(s->b.soup);
+    v.b = soup_cuda_side_of_soup(s->b.soup);
     v.a.moved = s->a.moved;
     v.a.frame = s->a.frame;
     v.b.moved = s->b.moved;

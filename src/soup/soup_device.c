@@ -36,6 +36,11 @@ static carom_status check_ready(carom_context *context, const carom_soup *soup) 
                       carom_status_name(soup->failed));
 }
 
+carom_status carom_soup_check_here(carom_context *context, const carom_soup *soup) {
+    return carom_soup_on_device(context) ? check_ready(context, soup)
+                                         : carom_soup_check_any(context, soup);
+}
+
 carom_status carom_soup_device_check_tree(carom_context *context, const carom_soup *soup) {
     CAROM_TRY(carom_soup_check_backend(context, soup));
     CAROM_TRY(carom_soup_check_method(context, soup));
@@ -72,6 +77,18 @@ carom_status carom_soup_device_fetch(carom_context *context, carom_soup *soup) {
                                              context->device, soup->device, soup->positions)));
     soup->stale = false;
     return CAROM_OK;
+}
+
+carom_status carom_soup_get_current_view(carom_context *context, const carom_soup *soup,
+                                         carom_soup_view *view) {
+    carom_soup_get_view(soup, view);
+    if (!soup->stale) return CAROM_OK;
+    void *positions = CAROM_ARENA_TAKE(carom_scratch(context, 0), char, soup->position_bytes);
+    if (positions == NULL)
+        return carom_fail_memory(context, soup->position_bytes, "reading positions");
+    view->positions = positions;
+    return carom_device_pass(
+        context, soup_device_table()->get_positions(context->device, soup->device, positions));
 }
 
 void carom_soup_device_release(carom_soup *soup) {

@@ -29,12 +29,19 @@ typedef struct carom_soup_view {
     /* Boxes are x * scale - origin in float32, rounded outwards. */
     double scale;
     carom_vec3 origin;
-    carom_box bounds;             /* of all vertices */
-    const carom_bvh *bvh;         /* empty if the soup has no tree */
+    carom_box bounds;     /* of all vertices */
+    const carom_bvh *bvh; /* empty if the soup has no tree */
+    /* NULL on the CPU. Else positions on the host may be stale, and there is no tree. */
+    const struct carom_device_soup *device;
     const uint32_t *slot_corners; /* three corners per slot of the tree */
 } carom_soup_view;
 
 void carom_soup_get_view(const carom_soup *soup, carom_soup_view *view);
+
+/* The same with the positions as they are on the device, in scratch of worker 0 where those on the
+ * host are stale. */
+carom_status carom_soup_get_current_view(carom_context *context, const carom_soup *soup,
+                                         carom_soup_view *view);
 
 /* First lines of a public query of one soup, and of two. */
 #define CAROM_REQUIRE_SOUP(context, soup)                                                          \
@@ -48,6 +55,9 @@ void carom_soup_get_view(const carom_soup *soup, carom_soup_view *view);
 carom_status carom_soup_check_ready(carom_context *context, const carom_soup *soup);
 /* The same for searches that every method supports. */
 carom_status carom_soup_check_any(carom_context *context, const carom_soup *soup);
+
+/* The same for searches that have a GPU version, on the backend of the context. */
+carom_status carom_soup_check_here(carom_context *context, const carom_soup *soup);
 
 /* CAROM_BAD_INPUT if the pose `whose` is not finite. NULL is fine. */
 carom_status carom_soup_check_pose(carom_context *context, const carom_pose *pose,

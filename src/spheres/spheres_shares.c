@@ -88,6 +88,18 @@ typedef struct traversal {
 static const traversal traversals[] = {{HUGE_VAL, 1.0}, {1.2, 0.2}, {1.1, 0.1}, {1.06, 0.1}};
 #define TRAVERSALS (sizeof(traversals) / sizeof(traversals[0]))
 
+/* Coarse shares take one traversal, with a guess of how far shares reach, in radii of their balls,
+ * and a traversal of their own. Observed (bunny of 70k faces, 10,000 balls): a ninth of the cells
+ * and a seventh of the time; voids are 20 % larger, covers 17 %. */
+#define SHARES_COARSE_REACH 2.2
+static const traversal shares_coarse = {1.5, 0.5};
+
+/* Then edges of cells that several balls may own may be larger against their radii, but the part of
+ * a ball that leaks into one cell of another is at most this part of its volume. Observed: 0.01
+ * makes voids 7 % smaller in 1.15 times the time; without it they are 23 % larger. */
+#define SHARES_COARSE_OWNER 2.0
+#define SHARES_COARSE_LEAK  0.03
+
 #define SHARES_DIAGONAL (2.0 * CAROM_SPHERES_HALF_DIAGONAL) /* of a cube of edge 1 */
 
 CAROM_ARRAY(spheres_shares_number_array, uint32_t);
@@ -128,6 +140,7 @@ typedef struct division {
     int scale;            /* of sums */
     uint32_t pass;        /* index of the traversal */
     bool keep;            /* cells */
+    bool coarse;          /* larger cells, see SHARES_COARSE_REACH */
     const double *limits; /* covers from outside: the radius that cells of each ball are to keep to;
                              else NULL */
     double finest;        /* then: cells of this edge are not divided */
@@ -501,11 +514,17 @@ static double distance_of(const carom_spheres_ball *b, carom_vec3 p) {
 /* Whether a cell that several balls may own is too large for one of them. Far from a ball it may be
  * larger: shares of balls in plates and needles reach far. */
 static bool undecided(const spheres_shares_worker *w, const spheres_shares_box *b,
-                      spheres_shares_list balls) {
+                      spheres_shares_list balls, uint32_t owner) {
+    bool coarse = w->d->coarse;
+    double ratio = coarse ? SHARES_COARSE_OWNER : SHARES_OWNER_RATIO;
     for (uint64_t i = balls.begin; i < balls.end; ++i) {
-        const carom_spheres_ball *ball = &w->d->balls[w->numbers.data[i]];
+        uint32_t id = w->numbers.data[i];
+        const carom_spheres_ball *ball = &w->d->balls[id];
         double away = distance_of(ball, b->centre) + ball->radius;
-        if (b->edge > SHARES_OWNER_RATIO * CAROM_MAX(SHARES_DISTANCE_PART * away, ball->radius))
+        if (b->edge > ratio * CAROM_MAX(SHARES_DISTANCE_PART * away, ball->radius)) return true;
+        double depth = coarse && id != owner ? depth_in(b, ball) : 0.0;
+        if (depth > 0.0 &&
+            most_in(b, ball, depth) > SHARES_COARSE_LEAK * carom_spheres_volume(ball->radius))
             return true;
     }
     return false;
@@ -525,9 +544,9 @@ static bool divides(const spheres_shares_worker *w, const cube *c, const spheres
     if (b->edge > SHARES_EDGE_RATIO * CAROM_MAX(away, ball->radius)) return true;
     if (d->pass == 0) return false;
     double reach = d->reach[owner];
-    const traversal *t = &traversals[d->pass];
+    const traversal *t = d->coarse ? &shares_coarse : &traversals[d->pass];
     if (far > t->slack * reach && b->edge > t->tip * reach) return true;
-    return d->pass + 1 == TRAVERSALS && !alone && undecided(w, b, balls);
+    return d->pass + 1 == TRAVERSALS && !alone && undecided(w, b, balls, owner);
 }
 
 /* Whether the centre of a cell that meets the surface is inside. */
@@ -806,6 +825,8 @@ static carom_status spheres_shares_collect(division *d, carom_spheres_share *sha
     for (uint32_t i = 0; i < d->ball_count; ++i) {
         spheres_shares_totals sum;
         spheres_shares_add_up(d, i, &sum);
+        /* A ball may own no cell where these are coarse: what others have of it is its leak. */
+        if (d->coarse) sum.cover = CAROM_MAX(d->balls[i].radius, sum.cover);
         shares[i] = (carom_spheres_share){carom_sum_value(sum.volume, d->scale),
                                           carom_sum_value(sum.leak, d->scale), sum.cover};
         CAROM_ASSERT(shares[i].volume >= 0.0 && shares[i].leak >= 0.0 && shares[i].cover >= 0.0);
@@ -868,7 +889,9 @@ static carom_status spheres_shares_divide(division *d, carom_spheres_share *shar
         return carom_fail_memory(context, d->ball_count * sizeof(spheres_shares_totals),
                                  "shares of a packing");
     CAROM_TRY(spheres_shares_begin(d, first));
-    d->pass = d->limits != NULL ? TRAVERSALS - 1 : 0;
+    d->pass = d->limits != NULL || d->coarse ? TRAVERSALS - 1 : 0;
+    for (uint32_t i = 0; i < d->ball_count && d->coarse; ++i)
+        d->reach[i] = SHARES_COARSE_REACH * d->balls[i].radius;
     carom_progress_expect(context, (TRAVERSALS - d->pass) * d->tasks.count);
     for (; d->pass + 1 < TRAVERSALS; ++d->pass) {
         CAROM_TRY(carom_parallel_for(context, d->tasks.count, 1, run_task, d));
@@ -890,11 +913,12 @@ static carom_status spheres_shares_divide(division *d, carom_spheres_share *shar
 }
 
 carom_status carom_spheres_shares(const carom_spheres_mesh *mesh, const carom_spheres_ball *balls,
-                                  uint32_t count, carom_spheres_share *shares,
+                                  uint32_t count, bool coarse, carom_spheres_share *shares,
                                   carom_spheres_cell_array *cells, uint64_t *cell_count) {
     carom_context *context = mesh->context;
     division d = {.context = context, .mesh = mesh, .balls = balls, .ball_count = count};
     d.keep = cells != NULL;
+    d.coarse = coarse;
     d.scale = carom_sum_scale(SHARES_MOST_VOLUME, SHARES_MOST_CELLS);
     carom_progress_begin(context, "dividing space among spheres", 0);
     carom_status status = spheres_shares_divide(&d, shares, cells, cell_count);
@@ -936,7 +960,7 @@ carom_status carom_spheres_solid_volume(const carom_spheres_mesh *mesh, double *
     uint64_t cells;
     carom_arena *scratch = carom_scratch(mesh->context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = carom_spheres_shares(mesh, &all, 1, &share, NULL, &cells);
+    carom_status status = carom_spheres_shares(mesh, &all, 1, false, &share, NULL, &cells);
     carom_arena_rewind(scratch, mark);
     if (status == CAROM_OK) *volume = share.volume;
     return status;

@@ -113,6 +113,7 @@ static carom_status tree_create(carom_context *context, const carom_tree_def *de
     CAROM_TRY(carom_spheres_extent_make(context, def->packing, "the packing", &tree->extent));
     tree->info.method = def->method;
     tree->info.arity = arity;
+    tree->seed = def->seed;
     CAROM_TRY(carom_tree_build(context, def, def->packing->spheres, tree));
     if (def->mesh != NULL && def->mesh->positions != NULL)
         CAROM_TRY(
@@ -127,18 +128,12 @@ static carom_status tree_create(carom_context *context, const carom_tree_def *de
     return CAROM_OK;
 }
 
-carom_status carom_tree_create(carom_context *context, const carom_tree_def *def,
-                               carom_tree **tree) {
-    CAROM_ENTER(context);
-    CAROM_REQUIRE_INPUT(def, "definition");
-    CAROM_REQUIRE_OUTPUT(tree, "tree");
-    *tree = NULL;
-    CAROM_REQUIRE_INPUT(def->packing, "packing");
-    CAROM_REQUIRE_KNOWN(def->method, CAROM_TREE_METHOD_COUNT, "method");
+static carom_status tree_make(carom_context *context, const carom_tree_def *def,
+                              carom_tree **tree) {
     CAROM_TRY(carom_context_require_cpu(context, "a sphere tree"));
     carom_tree *made = carom_allocate(&context->allocator, 1, sizeof(*made));
     if (made == NULL) return carom_fail_memory(context, sizeof(*made), "a tree");
-    *made = (carom_tree){.allocator = context->allocator};
+    *made = (carom_tree){.allocator = context->allocator, .own = context->allocator};
     carom_status status = tree_create(context, def, made);
     if (status == CAROM_OK)
         *tree = made;
@@ -147,9 +142,43 @@ carom_status carom_tree_create(carom_context *context, const carom_tree_def *def
     return status;
 }
 
+carom_status carom_tree_create(carom_context *context, const carom_tree_def *def,
+                               carom_tree **tree) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE_INPUT(def, "definition");
+    CAROM_REQUIRE_OUTPUT(tree, "tree");
+    *tree = NULL;
+    CAROM_REQUIRE_INPUT(def->packing, "packing");
+    CAROM_REQUIRE_KNOWN(def->method, CAROM_TREE_METHOD_COUNT, "method");
+    return tree_make(context, def, tree);
+}
+
+/* Nothing of the old tree would save time: most of it goes into radii, surface and cells. */
+carom_status carom_tree_update(carom_context *context, carom_tree *tree,
+                               const carom_packing *packing, const carom_mesh_view *mesh) {
+    CAROM_ENTER(context);
+    CAROM_REQUIRE_INPUT(tree, "tree");
+    CAROM_REQUIRE_INPUT(packing, "packing");
+    carom_tree_def def = {.packing = packing,
+                          .method = tree->info.method,
+                          .arity = tree->info.arity,
+                          .seed = tree->seed,
+                          .mesh = mesh};
+    carom_tree *next;
+    CAROM_TRY(tree_make(context, &def, &next));
+    carom_tree old = *tree;
+    carom_allocator own = next->own;
+    *tree = *next;
+    tree->own = old.own;
+    *next = old;
+    next->own = own;
+    carom_tree_destroy(next);
+    return CAROM_OK;
+}
+
 void carom_tree_destroy(carom_tree *tree) {
     if (tree == NULL) return;
-    carom_allocator allocator = tree->allocator;
+    carom_allocator allocator = tree->allocator, own = tree->own;
     if (tree->file != NULL) {
         carom_tree_file_release(tree);
     } else {
@@ -157,8 +186,8 @@ void carom_tree_destroy(carom_tree *tree) {
         CAROM_RELEASE_ALL(&allocator, tree->nodes, tree->leaves, tree->faces, tree->outward,
                           tree->cells.cells);
     }
-    CAROM_RELEASE_ALL(&allocator, tree->volumes, tree->moments, tree->moment_lanes, tree->slots,
-                      tree);
+    CAROM_RELEASE_ALL(&allocator, tree->volumes, tree->moments, tree->moment_lanes, tree->slots);
+    carom_release(&own, tree);
 }
 
 carom_status carom_tree_get_info(const carom_tree *tree, carom_tree_info *info) {

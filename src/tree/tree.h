@@ -74,7 +74,9 @@ typedef struct carom_tree_moment_lanes {
 #define CAROM_TREE_SHARE_ERROR 1e-6
 
 struct carom_tree {
-    carom_allocator allocator;
+    carom_allocator allocator; /* of the arrays */
+    carom_allocator own;       /* of this */
+    uint64_t seed;             /* of the method; 0 where the tree was loaded */
     carom_tree_info info;
     /* What a tree from a file was read from: its arrays lie there, and are not its own. */
     void *file;

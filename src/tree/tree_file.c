@@ -370,7 +370,7 @@ static carom_status make_empty(carom_context *context, carom_tree **made) {
     CAROM_TRY(carom_context_require_cpu(context, "a sphere tree"));
     *made = carom_allocate(&context->allocator, 1, sizeof(**made));
     if (*made == NULL) return carom_fail_memory(context, sizeof(**made), "a tree");
-    **made = (carom_tree){.allocator = context->allocator};
+    **made = (carom_tree){.allocator = context->allocator, .own = context->allocator};
     return CAROM_OK;
 }
 

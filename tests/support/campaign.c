@@ -13,12 +13,17 @@ bool campaign_is_long(void) {
 bool campaign_has(uint64_t number) {
     const char *value = getenv("CAROM_PART");
     if (value == NULL || value[0] == '\0') return true;
-    unsigned part = 0, parts = 0;
+    unsigned first = 0, last = 0, parts = 0;
     char rest;
-    if (sscanf(value, "%u/%u%c", &part, &parts, &rest) != 2 || part < 1 || part > parts) {
-        fprintf(stderr, "CAROM_PART is \"%s\"; it should be like 3/16, from 1/16 to 16/16\n",
+    if (sscanf(value, "%u-%u/%u%c", &first, &last, &parts, &rest) != 3) {
+        last = 0;
+        if (sscanf(value, "%u/%u%c", &first, &parts, &rest) == 2) last = first;
+    }
+    if (first < 1 || last < first || last > parts) {
+        fprintf(stderr,
+                "CAROM_PART is \"%s\"; it should be like 3/16, from 1/16 to 16/16, or 3-5/16\n",
                 value);
         exit(2);
     }
-    return number % parts == part - 1;
+    return number % parts >= first - 1 && number % parts <= last - 1;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* campaign.h: long proofs, which may be cut into parts that run side by side, on one machine or on
- * many. CAROM_LONG=1 runs the long form; CAROM_PART=3/16 for the third of sixteen shares. */
+ * many. CAROM_LONG=1 runs the long form; CAROM_PART=3/16 for the third of sixteen shares, 3-5/16
+ * for three of them. */
 #ifndef CAROM_TESTS_CAMPAIGN_H
 #define CAROM_TESTS_CAMPAIGN_H
 

@@ -440,18 +440,19 @@ static bool faces_within(const search_shape *a, const search_shape *b, const sea
 
 /* ---- Inside ---------------------------------------------------------------------------------- */
 
-/* The winding number about a point by the triangles that a ray along x crosses: from inside out is
- * 1, from outside in is -1. False where it passes too near to an edge. */
-static bool count_crossings(const search_shape *s, const real *p, int *winding) {
+/* The winding number about a point by the triangles that a ray along an axis crosses: from inside
+ * out is 1, from outside in is -1. False where it passes too near to an edge. */
+static bool count_crossings(const search_shape *s, const real *p, int axis, int *winding) {
+    const int ax = axis, ay = (axis + 1) % 3, az = (axis + 2) % 3;
     uint32_t stack[SEARCH_DEPTH];
     int depth = 0;
     *winding = 0;
     stack[depth++] = 0;
     while (depth > 0) {
         const search_node *n = &s->nodes[stack[--depth]];
-        if (fabs((double)p[1] - n->centre[1]) > n->half[1] + SEARCH_SLACK ||
-            fabs((double)p[2] - n->centre[2]) > n->half[2] + SEARCH_SLACK ||
-            (double)p[0] - n->centre[0] > n->half[0] + SEARCH_SLACK)
+        if (fabs((double)p[ay] - n->centre[ay]) > n->half[ay] + SEARCH_SLACK ||
+            fabs((double)p[az] - n->centre[az]) > n->half[az] + SEARCH_SLACK ||
+            (double)p[ax] - n->centre[ax] > n->half[ax] + SEARCH_SLACK)
             continue;
         if (n->count == 0) {
             assert_true(depth + 2 <= SEARCH_DEPTH);
@@ -463,10 +464,10 @@ static bool count_crossings(const search_shape *s, const real *p, int *winding) 
             real(*t)[3] = s->faces.triangles[i], w[3], sum = 0, x = 0, size = 0;
             for (int c = 0; c < 3; ++c) {
                 const real *u = t[(c + 1) % 3], *v = t[(c + 2) % 3];
-                w[c] = (u[1] - p[1]) * (v[2] - p[2]) - (u[2] - p[2]) * (v[1] - p[1]);
+                w[c] = (u[ay] - p[ay]) * (v[az] - p[az]) - (u[az] - p[az]) * (v[ay] - p[ay]);
                 sum += w[c];
-                x += w[c] * (t[c][0] - p[0]);
-                size = fmaxl(size, fabsl(u[1] - p[1]) + fabsl(u[2] - p[2]));
+                x += w[c] * (t[c][ax] - p[ax]);
+                size = fmaxl(size, fabsl(u[ay] - p[ay]) + fabsl(u[az] - p[az]));
             }
             if ((w[0] > 0 || w[1] > 0 || w[2] > 0) && (w[0] < 0 || w[1] < 0 || w[2] < 0)) {
                 real least = fminl(fabsl(w[0]), fminl(fabsl(w[1]), fabsl(w[2])));
@@ -480,13 +481,15 @@ static bool count_crossings(const search_shape *s, const real *p, int *winding) 
     return true;
 }
 
+/* Solid angles of all faces decide where all three rays pass too near to edges. */
 static bool is_inside(const search_shape *s, const real *p) {
     int winding;
     if (s->node_count == 0) return false;
     for (int k = 0; k < 3; ++k)
         if (fabs((double)p[k] - s->nodes[0].centre[k]) > s->nodes[0].half[k] + SEARCH_SLACK)
             return false;
-    if (count_crossings(s, p, &winding)) return s->sign * winding >= 1;
+    for (int axis = 0; axis < 3; ++axis)
+        if (count_crossings(s, p, axis, &winding)) return s->sign * winding >= 1;
     return s->sign * robot_oracle_angle(&s->faces, p) > 2 * PI_L;
 }
 

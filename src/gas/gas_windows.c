@@ -1,0 +1,897 @@
+/* SPDX-License-Identifier: MIT */
+/* Windows of time in which several threads advance one gas, event for event as one thread would.
+ *
+ * An event is a function of the bodies of its spheres alone (gas_item.h), so two events without a
+ * common sphere may be computed in any order. The cells are divided into regions, one per thread.
+ * In the first pass of a window each thread handles what is due deep inside its region, in the
+ * order of time, and keeps what is near the end of it, or would meet what was kept. The next pass
+ * has the regions shifted by half their width, so that most of what was kept is deep inside; the
+ * last pass handles the rest on one thread.
+ *
+ * A later pass goes back in time: it handles events at times before those that an earlier one has
+ * handled. What it changes must not have met any of that. So each body that is rewritten is kept as
+ * a version, and each search for a sphere's next event also looks whether the sphere meets a
+ * version of a candidate before that ended. If so, the window is undone, all its bodies are as they
+ * were, and one thread handles it in order. Windows are so short that this is rare: the sphere would
+ * have to meet one that was not to be met when the window began, and that one another, within some
+ * hundredths of the time between two collisions.
+ *
+ * Invariants, proved in docs/gas.md:
+ * - a home that a sphere gets within a window is valid in all of the window, as no body moves by
+ *   more than half the skin in it (`fastest`);
+ * - of two spheres in neighbouring homes, with their present bodies, one is due no later than they
+ *   meet, whatever the order in which both were handled;
+ * - no thread reads what another writes (CAROM_GAS_DEPTH). */
+#include "gas/gas_windows.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "gas/gas_cells.h"
+#include "gas/gas_queue.h"
+#include "gas/gas_trajectory.h"
+
+#define LEAST_GAIN   1.2  /* regions times the share of cells deep inside, for windows to be used */
+#define SPEED_MARGIN 1.25 /* of the fastest body: collisions rarely make one faster */
+#define SKIN_SHARE   0.5  /* by which a body moves in a window at most */
+/* Entries per region: of the first window, at most (cancellation is checked between windows), and
+ * below which a window is not worth its synchronisation, some ten microseconds per pass. */
+#define FIRST_ENTRIES 2500.0
+#define MOST_ENTRIES  20000.0
+#define LEAST_ENTRIES 100.0
+#define FIRST_SHARE   0.02 /* of the spheres: of a hundred such windows few are undone */
+/* A window that is undone costs as many windows as there are threads. Its span is halved then, and
+ * grows by a tenth after so many windows per thread that were not. */
+#define SPAN_GROWTH       1.1
+#define WINDOWS_TO_GROW   4
+#define MOST_SPAN         0x1p58                        /* ticks */
+#define LANE_OVERFLOW     (8 * CAROM_GAS_STEP_OVERFLOW) /* cells dealt to a region at least */
+#define OVERFLOW_PER_CELL 64   /* spheres per overflow cell that is dealt */
+#define REGION_GRAIN      8192 /* spheres per range */
+
+/* ---- Regions --------------------------------------------------------------------------------- */
+
+/* The region of a layer of cells along an axis, shifted by half a width or not. */
+static uint32_t column_of(uint32_t layer, uint32_t size, uint32_t regions, bool shifted) {
+    uint64_t at = layer;
+    if (shifted) at = (at + size / (2 * regions)) % size;
+    return (uint32_t)(at * regions / size);
+}
+
+static bool is_layer_deep(const carom_gas *gas, int axis, uint32_t layer, uint32_t regions,
+                          bool shifted) {
+    int64_t size = gas->cells.size[axis];
+    uint32_t own = column_of(layer, (uint32_t)size, regions, shifted);
+    for (int64_t d = -CAROM_GAS_DEPTH; d <= CAROM_GAS_DEPTH; ++d) {
+        int64_t at = (int64_t)layer + d;
+        if (gas->rules.periodic[axis])
+            at = (at % size + size) % size;
+        else if (at < 0 || at >= size)
+            continue;
+        if (column_of((uint32_t)at, (uint32_t)size, regions, shifted) != own) return false;
+    }
+    return true;
+}
+
+/* Regions times the share of cells that are deep inside in the first pass. */
+static double gain_of(const carom_gas *gas, const uint32_t split[3]) {
+    double gain = 1.0;
+    for (int axis = 0; axis < 3; ++axis) {
+        double width = (double)gas->cells.size[axis] / split[axis];
+        if (split[axis] > gas->cells.size[axis]) return 0.0;
+        if (split[axis] > 1) gain *= split[axis] * fmax(1.0 - 2.0 * CAROM_GAS_DEPTH / width, 0.0);
+    }
+    return gain;
+}
+
+/* Divides one axis or two into at most `threads` regions. */
+static double choose_split(const carom_gas *gas, uint32_t threads, uint32_t split[3]) {
+    double best = -1.0;
+    for (int axis = 0; axis < 3; ++axis)
+        for (uint32_t n = 2; n <= threads; ++n)
+            for (uint32_t m = 1; n * m <= threads; ++m) {
+                uint32_t tried[3] = {1, 1, 1};
+                tried[axis] = n;
+                tried[(axis + 1) % 3] = m;
+                if (tried[0] > gas->cells.size[0] || tried[1] > gas->cells.size[1] ||
+                    tried[2] > gas->cells.size[2])
+                    continue;
+                double gain = gain_of(gas, tried);
+                if (gain <= best) continue;
+                best = gain;
+                memcpy(split, tried, sizeof(tried));
+            }
+    return best;
+}
+
+static void fill_tables(const carom_gas *gas, carom_gas_windows *windows) {
+    for (uint32_t pass = 0; pass < windows->passes; ++pass) {
+        uint32_t divided = 0, unit = 1;
+        for (int axis = 0; axis < 3; ++axis) {
+            uint32_t size = gas->cells.size[axis], n = windows->split[axis];
+            bool shifted = n > 1 && (pass >> divided & 1) != 0;
+            divided += n > 1;
+            for (uint32_t layer = 0; layer < size; ++layer) {
+                windows->column[pass][axis][layer] =
+                    (uint8_t)(unit * column_of(layer, size, n, shifted));
+                windows->inside[pass][axis][layer] = is_layer_deep(gas, axis, layer, n, shifted);
+            }
+            unit *= n;
+        }
+    }
+}
+
+typedef struct region_work {
+    carom_gas *gas;
+    const carom_gas_windows *windows;
+} region_work;
+
+static carom_status find_regions(void *argument, carom_range range) {
+    const region_work *w = argument;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        const uint16_t *at = w->gas->records[i].home.at;
+        for (uint32_t pass = 0; pass < w->windows->passes; ++pass) {
+            uint8_t *const *column = w->windows->column[pass];
+            w->windows->region[pass][i] =
+                (uint8_t)(column[0][at[0]] + column[1][at[1]] + column[2][at[2]]);
+        }
+    }
+    return CAROM_OK;
+}
+
+/* ---- Overflow cells -------------------------------------------------------------------------- */
+
+static void move_free_cells(carom_gas_cells *from, carom_gas_cells *to, uint64_t count) {
+    for (; count > 0; --count) {
+        uint32_t moved = from->free_overflow;
+        carom_gas_cell *cell = &from->cells[from->count + moved];
+        from->free_overflow = cell->entry[0];
+        --from->free_count;
+        cell->entry[0] = to->free_overflow;
+        to->free_overflow = moved;
+        ++to->free_count;
+    }
+}
+
+/* The present cells with the copy's own free ones. */
+static void share_cells(carom_gas *copy, const carom_gas *gas) {
+    uint32_t first = copy->cells.free_overflow, count = copy->cells.free_count;
+    copy->cells = gas->cells;
+    copy->cells.free_overflow = first;
+    copy->cells.free_count = count;
+}
+
+static void collect_free_cells(carom_gas *gas, carom_gas_windows *windows) {
+    for (uint32_t lane = 0; lane < windows->lanes; ++lane) {
+        carom_gas *copy = &windows->gases[lane];
+        share_cells(copy, gas);
+        move_free_cells(&copy->cells, &gas->cells, copy->cells.free_count);
+    }
+}
+
+/* Gives each region free overflow cells; false when there is no memory. */
+static bool deal_free_cells(carom_gas *gas, carom_gas_windows *windows) {
+    uint64_t each = LANE_OVERFLOW + gas->count / OVERFLOW_PER_CELL / windows->lanes;
+    collect_free_cells(gas, windows);
+    if (!carom_gas_cells_reserve_many(gas, (windows->lanes + 1) * each)) return false;
+    for (uint32_t lane = 0; lane < windows->lanes; ++lane) {
+        carom_gas *copy = &windows->gases[lane];
+        share_cells(copy, gas);
+        move_free_cells(&gas->cells, &copy->cells, each);
+    }
+    return true;
+}
+
+static bool lacks_free_cells(const carom_gas_windows *windows) {
+    for (uint32_t lane = 0; lane < windows->lanes; ++lane)
+        if (windows->gases[lane].cells.free_count < LANE_OVERFLOW / 2) return true;
+    return false;
+}
+
+/* ---- Parts ----------------------------------------------------------------------------------- */
+
+static uint32_t part_count(const carom_gas_windows *windows) {
+    return windows->passes * windows->lanes + 1;
+}
+
+static carom_gas_part *last_part(const carom_gas_windows *windows) {
+    return &windows->parts[windows->passes * windows->lanes];
+}
+
+/* The copy in which a part works. */
+static carom_gas *copy_of(const carom_gas_windows *windows, const carom_gas_part *part) {
+    if (part->region == NULL) return &windows->gases[2 * windows->lanes];
+    return &windows->gases[(part->index < windows->lanes ? 0 : windows->lanes) + part->lane];
+}
+
+/* Makes a copy ready for a part: the gas as it is, with a calendar and free cells of its own. */
+static void prepare_copy(const carom_gas_windows *windows, const carom_gas *gas,
+                         carom_gas_part *part, int64_t until) {
+    carom_gas *copy = copy_of(windows, part);
+    carom_gas_calendar calendar = copy->calendar;
+    share_cells(copy, gas);
+    carom_gas_cells cells = part->region != NULL ? copy->cells : gas->cells;
+    *copy = *gas;
+    copy->calendar = calendar;
+    copy->cells = cells;
+    if (gas->method == CAROM_GAS_METHOD_CENTRE)
+        for (int axis = 0; axis < 3; ++axis) copy->cells.ahead[axis] *= 1.0 - SKIN_SHARE;
+    copy->part = part;
+    copy->crossings = copy->predictions = copy->waits = 0;
+    part->until = until;
+    part->failed = part->no_memory = false;
+    part->is_run = true;
+    part->steps = 0;
+}
+
+/* Adds what a part has counted to the gas. */
+static void add_part(const carom_gas_windows *windows, carom_gas *gas, const carom_gas_part *part,
+                     uint64_t fast) {
+    const carom_gas *copy = copy_of(windows, part);
+    gas->crossings += copy->crossings;
+    gas->predictions += copy->predictions;
+    gas->waits += copy->waits;
+    gas->trajectories.fast += copy->trajectories.fast - fast;
+    gas->counts.steps += part->steps;
+}
+
+/* An empty calendar that takes what is due up to `until`, and `spheres` of it at least. */
+static bool begin_calendar(carom_gas *copy, uint64_t spheres, int64_t until) {
+    carom_gas_calendar *calendar = &copy->calendar;
+    if (spheres + CAROM_GAS_STEP_ENTRIES > calendar->window_capacity) {
+        void *window = carom_array_grow(&copy->allocator, calendar->window, 0,
+                                        2 * (spheres + CAROM_GAS_STEP_ENTRIES),
+                                        sizeof(*calendar->window), &calendar->window_capacity);
+        if (window == NULL) return false;
+        calendar->window = window;
+    }
+    calendar->shift = 0;
+    calendar->base = until + 1;
+    calendar->next_look = INT64_MAX;
+    calendar->free_chunk = CAROM_GAS_EMPTY;
+    calendar->free_count = UINT32_MAX;
+    calendar->window_head = calendar->window_tail = calendar->looked = 0;
+    memset(calendar->pending, 0xFF, sizeof(calendar->pending));
+    return true;
+}
+
+static void put_in_window(carom_gas *copy, uint32_t slot) {
+    carom_gas_calendar *calendar = &copy->calendar;
+    carom_gas_prediction *prediction = &copy->records[slot].prediction;
+    CAROM_ASSERT(calendar->window_tail < calendar->window_capacity);
+    prediction->current = 1;
+    calendar->window[calendar->window_tail].time = carom_gas_due(prediction);
+    calendar->window[calendar->window_tail++].slot = slot;
+}
+
+static void sort_window(carom_gas *copy) {
+    carom_gas_queue_sort(copy->calendar.window, copy->calendar.window_tail);
+}
+
+/* Takes what the parts of the pass before have kept in the region of this part. */
+static bool take_kept(carom_gas *copy, const carom_gas_windows *windows) {
+    const carom_gas_part *part = copy->part;
+    uint32_t pass = part->index / windows->lanes;
+    const carom_gas_part *before = &windows->parts[(pass - 1) * windows->lanes];
+    uint64_t count = 0;
+    for (uint32_t lane = 0; lane < windows->lanes; ++lane) count += before[lane].kept.count;
+    if (!begin_calendar(copy, count, part->until)) return false;
+    for (uint32_t lane = 0; lane < windows->lanes; ++lane)
+        for (uint64_t i = 0; i < before[lane].kept.count; ++i)
+            if (carom_gas_owns(copy, before[lane].kept.data[i]))
+                put_in_window(copy, before[lane].kept.data[i]);
+    sort_window(copy);
+    return true;
+}
+
+/* Enters in the calendar of a region the spheres that parts without a calendar have left. */
+static bool take_done(carom_gas *copy, const carom_gas_windows *windows) {
+    for (uint32_t k = windows->lanes; k < part_count(windows); ++k)
+        for (uint64_t i = 0; i < windows->parts[k].done.count; ++i) {
+            uint32_t slot = windows->parts[k].done.data[i];
+            if (!carom_gas_owns(copy, slot)) continue;
+            if (!carom_gas_queue_room(copy)) return false;
+            carom_gas_calendar_put(copy, slot);
+        }
+    return true;
+}
+
+/* Ends of the events of each part after each logged window, and the events in order. */
+typedef struct stream {
+    carom_gas_slots ends;
+    uint64_t windows, events;
+    carom_gas_happenings order[2];
+} stream;
+
+typedef struct pass_work {
+    carom_context *context;
+    carom_gas *gas;
+    carom_gas_windows *windows;
+    stream *stream;
+    uint32_t pass;
+    int64_t until;
+} pass_work;
+
+static carom_status run_lane(void *argument, carom_range range) {
+    const pass_work *w = argument;
+    carom_gas_windows *windows = w->windows;
+    for (uint64_t lane = range.begin; lane < range.end; ++lane) {
+        carom_gas_part *part = &windows->parts[w->pass * windows->lanes + lane];
+        carom_gas *copy = copy_of(windows, part), *own = &windows->gases[lane];
+        uint32_t culprit = 0;
+        copy->cells.free_overflow = own->cells.free_overflow;
+        copy->cells.free_count = own->cells.free_count;
+        prepare_copy(windows, w->gas, part, w->until);
+        if (w->pass == 0 ? take_done(copy, windows) : take_kept(copy, windows)) {
+            if (CAROM_CPU_CALL(w->context, carom_gas_run_part)(copy, &culprit) !=
+                CAROM_GAS_STOP_TIME)
+                part->failed = true;
+        } else {
+            part->failed = part->no_memory = true;
+        }
+        for (uint64_t i = 0; i < part->marked.count; ++i) windows->held[part->marked.data[i]] = 0;
+        part->marked.count = 0;
+    }
+    return CAROM_OK;
+}
+
+/* Runs one pass; *failed when the window must be undone. */
+static carom_status run_pass(pass_work *work, uint32_t pass, int64_t until, bool *failed) {
+    carom_gas_windows *windows = work->windows;
+    const uint64_t fast = work->gas->trajectories.fast;
+    const uint32_t lanes = windows->lanes;
+    carom_gas_part *parts = &windows->parts[pass * lanes];
+    work->pass = pass;
+    work->until = until;
+    for (uint32_t lane = 0; lane < lanes; ++lane) parts[lane].is_run = false;
+    carom_status status = carom_parallel_for(work->context, lanes, 1, run_lane, work);
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+        carom_gas *own = &windows->gases[lane], *copy = copy_of(windows, &parts[lane]);
+        if (!parts[lane].is_run) continue; /* it was cancelled before */
+        own->cells.free_overflow = copy->cells.free_overflow;
+        own->cells.free_count = copy->cells.free_count;
+        add_part(windows, work->gas, &parts[lane], fast);
+        if (pass == 0) work->gas->counts.kept += parts[lane].kept.count;
+        *failed = *failed || parts[lane].failed;
+    }
+    for (uint32_t lane = 0; lane < lanes && pass > 0 && !*failed; ++lane)
+        windows->parts[(pass - 1) * lanes + lane].kept.count = 0; /* all taken */
+    for (uint32_t k = 0; k < part_count(windows) && pass == 0; ++k)
+        if (status == CAROM_OK) windows->parts[k].done.count = 0;
+    return status;
+}
+
+/* Runs the last part, whose calendar holds what is due. */
+static carom_gas_stop run_last(const pass_work *work, uint32_t *culprit) {
+    carom_gas_part *part = last_part(work->windows);
+    carom_gas *copy = copy_of(work->windows, part), *gas = work->gas;
+    const uint64_t fast = gas->trajectories.fast;
+    carom_gas_stop stop = CAROM_CPU_CALL(work->context, carom_gas_run_part)(copy, culprit);
+    add_part(work->windows, gas, part, fast);
+    gas->counts.serial += part->steps;
+    gas->cells.cells = copy->cells.cells;
+    gas->cells.overflow_capacity = copy->cells.overflow_capacity;
+    gas->cells.free_overflow = copy->cells.free_overflow;
+    gas->cells.free_count = copy->cells.free_count;
+    return stop;
+}
+
+/* ---- The order of events --------------------------------------------------------------------- */
+
+/* The parts log their events, each in order. Many windows later the logs are merged, a window at a
+ * time on each thread, and the events counted in the order of the stream: the virial is a sum that
+ * depends on it.
+ *
+ * At one tick one thread takes the first of those due by (kind, a, b). Of two that are due in two
+ * parts the first comes first; one that follows from another is in the same part after it, or the
+ * window is undone (keep_version in gas_run_cpu.c). */
+
+static bool comes_first(const carom_gas_happening *x, const carom_gas_happening *y) {
+    if (x->time != y->time) return x->time < y->time;
+    if (x->wall != y->wall) return x->wall < y->wall;
+    return x->a != y->a ? x->a < y->a : x->b <= y->b;
+}
+
+static void merge_two(const carom_gas_happening *a, uint64_t n, const carom_gas_happening *b,
+                      uint64_t m, carom_gas_happening *to) {
+    while (n > 0 && m > 0) {
+        bool first = comes_first(a, b);
+        *to++ = *(first ? a : b);
+        a += first, n -= first, b += !first, m -= !first;
+    }
+    memcpy(to, a, n * sizeof(*a));
+    memcpy(to + n, b, m * sizeof(*b));
+}
+
+#define STREAM_EVENTS (UINT64_C(1) << 17) /* that are logged before they are merged: some MiB */
+
+typedef struct merge_work {
+    const carom_gas_windows *windows;
+    stream *stream;
+} merge_work;
+
+static uint64_t end_of(const merge_work *w, uint64_t window, uint32_t part) {
+    if (window == 0) return 0;
+    return w->stream->ends.data[(window - 1) * part_count(w->windows) + part];
+}
+
+/* Merges the runs of one window; each range is a window. */
+static carom_status merge_window(void *argument, carom_range range) {
+    const merge_work *w = argument;
+    uint64_t ends[CAROM_GAS_MOST_PASSES * CAROM_GAS_MOST_REGIONS + 1], begin = 0;
+    uint32_t runs = part_count(w->windows);
+    for (uint32_t k = 0; k < runs; ++k) begin += end_of(w, range.begin, k);
+    carom_gas_happening *from = w->stream->order[0].data, *to = w->stream->order[1].data;
+    uint64_t end = begin;
+    for (uint32_t k = 0; k < runs; ++k) {
+        const carom_gas_happening *run = w->windows->parts[k].happenings.data;
+        uint64_t last = end_of(w, range.begin + 1, k);
+        for (uint64_t i = end_of(w, range.begin, k); i < last; ++i) from[end++] = run[i];
+        ends[k] = end;
+    }
+    for (; runs > 1; runs = (runs + 1) / 2) {
+        for (uint32_t k = 0; k < runs; k += 2) {
+            uint64_t start = k == 0 ? begin : ends[k - 1], middle = ends[k];
+            uint64_t stop = k + 1 < runs ? ends[k + 1] : middle;
+            merge_two(from + start, middle - start, from + middle, stop - middle, to + start);
+        }
+        for (uint32_t k = 0; k < runs; k += 2) ends[k / 2] = k + 1 < runs ? ends[k + 1] : ends[k];
+        carom_gas_happening *swapped = from;
+        from = to;
+        to = swapped;
+    }
+    if (from != w->stream->order[0].data)
+        memcpy(&w->stream->order[0].data[begin], from + begin, (ends[0] - begin) * sizeof(*from));
+    return CAROM_OK;
+}
+
+/* Logs a window that is complete; false when there is no memory, and nothing has changed. */
+static bool log_window(const pass_work *work) {
+    stream *stream = work->stream;
+    const carom_gas_windows *windows = work->windows;
+    const carom_allocator *allocator = &work->gas->allocator;
+    uint64_t total = 0, logged = stream->ends.count;
+    for (uint32_t k = 0; k < part_count(windows); ++k) total += windows->parts[k].happenings.count;
+    for (int i = 0; i < 2; ++i)
+        if (!carom_gas_happenings_reserve(&stream->order[i], allocator, total + 1)) return false;
+    if (!carom_gas_slots_reserve(&stream->ends, allocator, logged + part_count(windows)))
+        return false;
+    for (uint32_t k = 0; k < part_count(windows); ++k)
+        stream->ends.data[logged + k] = (uint32_t)windows->parts[k].happenings.count;
+    stream->ends.count += part_count(windows);
+    stream->events = total;
+    ++stream->windows;
+    return true;
+}
+
+/* Forgets the events of a window that is not logged. */
+static void cut_stream(const pass_work *work) {
+    merge_work merge = {work->windows, work->stream};
+    for (uint32_t k = 0; k < part_count(work->windows); ++k)
+        work->windows->parts[k].happenings.count = end_of(&merge, work->stream->windows, k);
+}
+
+/* Counts all logged events in the order of the stream, also when the work is cancelled: they have
+ * happened. */
+static carom_status flush_stream(const pass_work *work) {
+    carom_gas *gas = work->gas;
+    stream *stream = work->stream;
+    merge_work merge = {work->windows, stream};
+    if (stream->events == 0) return CAROM_OK;
+    carom_status status =
+        carom_parallel_for(work->context, stream->windows, 1, merge_window, &merge);
+    for (uint64_t k = 0; k < stream->windows && status != CAROM_OK; ++k)
+        (void)merge_window(&merge, (carom_range){k, k + 1, 0});
+    for (uint64_t i = 0; i < stream->events; ++i) {
+        const carom_gas_happening *event = &stream->order[0].data[i];
+        CAROM_ASSERT(i == 0 || event[-1].time <= event->time);
+        gas->collisions += event->wall == 0;
+        gas->wall_hits += event->wall != 0;
+        if (event->wall == 0) carom_gas_total_add(&gas->virial, event->virial);
+    }
+    gas->events += stream->events;
+    for (uint32_t k = 0; k < part_count(work->windows); ++k)
+        work->windows->parts[k].happenings.count = 0;
+    stream->windows = stream->events = stream->ends.count = 0;
+    return status;
+}
+
+/* Forgets the versions of a window. */
+static void end_window(carom_gas_windows *windows) {
+    for (uint32_t k = 0; k < part_count(windows); ++k) windows->parts[k].versions.count = 0;
+    windows->number += UINT64_C(1) << 32;
+}
+
+/* ---- Undoing --------------------------------------------------------------------------------- */
+
+/* The body is as it was; its box is that of its present home, which is valid in all of the
+ * window. */
+static void restore_body(carom_gas *gas, const carom_gas_version *version) {
+    carom_gas_body *body = &gas->bodies[version->slot];
+    carom_gas_record *record = &gas->records[version->slot];
+    double x[3], v[3];
+    *body = version->body;
+    carom_gas_state_at(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
+    for (int axis = 0; axis < 3; ++axis) {
+        double edge = gas->rules.edge[axis];
+        double near = gas->method == CAROM_GAS_METHOD_NEIGHBOURS
+                          ? (double)record->centre[axis]
+                          : (record->home.at[axis] + 0.5) * gas->cells.edge[axis];
+        body->wraps[axis] =
+            (int8_t)(gas->rules.periodic[axis] ? floor((x[axis] - near) / edge + 0.5) : 0.0);
+    }
+    record->prediction.repeats = version->repeats;
+    carom_gas_trajectory_set(gas, version->slot);
+    record->prediction.physical = gas->now;
+    record->prediction.crossing = CAROM_GAS_NEVER;
+    record->prediction.kind = CAROM_GAS_PREDICTION_UNRESOLVED;
+    record->next_best = 0.0f;
+}
+
+/* Undoes a window. What was rewritten in it is predicted again at its beginning; all other
+ * predictions hold, or are stale. Lists in `kept` of the last part all that has no entry in a
+ * calendar now; false when there is no memory. */
+static bool undo_window(const pass_work *work) {
+    carom_gas *gas = work->gas;
+    carom_gas_windows *windows = work->windows;
+    carom_gas_slots *loose = &last_part(windows)->kept;
+    bool good = true;
+    for (uint32_t k = 0; k < part_count(windows); ++k) {
+        carom_gas_part *part = &windows->parts[k];
+        for (uint64_t i = 0; i < part->versions.count; ++i) {
+            const carom_gas_version *version = &part->versions.data[i];
+            if (version->before != 0) continue;
+            uint32_t follower = gas->records[version->slot].follower;
+            gas->records[version->slot].follower = CAROM_GAS_NO_SLOT;
+            restore_body(gas, version);
+            good = good && carom_gas_slots_push(loose, &gas->allocator, version->slot);
+            if (follower != CAROM_GAS_NO_SLOT)
+                good = good && carom_gas_slots_push(loose, &gas->allocator, follower);
+        }
+        carom_gas_slots *lists[2] = {&part->done, part->region != NULL ? &part->kept : NULL};
+        for (int n = 0; n < 2; ++n) {
+            for (uint64_t i = 0; lists[n] != NULL && i < lists[n]->count; ++i)
+                good = good && carom_gas_slots_push(loose, &gas->allocator, lists[n]->data[i]);
+            if (lists[n] != NULL) lists[n]->count = 0;
+        }
+    }
+    cut_stream(work);
+    end_window(windows);
+    return good;
+}
+
+/* Lists all that is due up to `until` in the calendars of the regions. */
+static bool empty_calendars(carom_gas *gas, carom_gas_windows *windows, int64_t until) {
+    carom_gas_slots *loose = &last_part(windows)->kept;
+    for (uint32_t lane = 0; lane < windows->lanes; ++lane) {
+        carom_gas *copy = &windows->gases[lane];
+        carom_gas_calendar *calendar = &copy->calendar;
+        for (;;) {
+            for (; calendar->window_head < calendar->window_tail; ++calendar->window_head) {
+                const carom_gas_queue_entry *entry = &calendar->window[calendar->window_head];
+                if (!carom_gas_queue_entry_alive(copy, *entry)) continue;
+                if (entry->time > until) break;
+                if (!carom_gas_slots_push(loose, &gas->allocator, entry->slot)) return false;
+            }
+            if (calendar->window_head < calendar->window_tail) break;
+            if (calendar->base > until >> calendar->shift) break;
+            if (!carom_gas_calendar_load(copy, until)) return false;
+        }
+    }
+    return true;
+}
+
+/* Handles an undone window on one thread. */
+static carom_gas_stop redo_window(const pass_work *work, int64_t until, uint32_t *culprit) {
+    carom_gas_windows *windows = work->windows;
+    carom_gas *gas = work->gas;
+    carom_gas_part *part = last_part(windows);
+    carom_gas *copy = copy_of(windows, part);
+    if (!empty_calendars(gas, windows, until)) return CAROM_GAS_STOP_MEMORY;
+    prepare_copy(windows, gas, part, until);
+    part->checks = part->versions_are_kept = false;
+    if (!begin_calendar(copy, part->kept.count, until)) return CAROM_GAS_STOP_MEMORY;
+    for (uint64_t i = 0; i < part->kept.count; ++i) {
+        uint32_t slot = part->kept.data[i];
+        if (carom_gas_due(&gas->records[slot].prediction) <= until)
+            put_in_window(copy, slot);
+        else
+            carom_gas_calendar_put(copy, slot); /* among those done */
+    }
+    part->kept.count = 0;
+    sort_window(copy);
+    carom_gas_stop stop = run_last(work, culprit);
+    part->checks = part->versions_are_kept = true;
+    gas->now = copy->now;
+    end_window(windows);
+    bool good = !part->no_memory && log_window(work);
+    return good ? stop : CAROM_GAS_STOP_MEMORY;
+}
+
+/* ---- A window -------------------------------------------------------------------------------- */
+
+/* The last pass of a window: true when it is complete. */
+static bool finish_passes(const pass_work *work, int64_t until) {
+    carom_gas_windows *windows = work->windows;
+    carom_gas_part *part = last_part(windows);
+    uint32_t culprit = 0;
+    prepare_copy(windows, work->gas, part, until);
+    if (!take_kept(copy_of(windows, part), windows)) {
+        part->failed = part->no_memory = true;
+        return false;
+    }
+    bool complete = run_last(work, &culprit) == CAROM_GAS_STOP_TIME;
+    for (uint32_t lane = 0; lane < windows->lanes && complete; ++lane)
+        windows->parts[(windows->passes - 1) * windows->lanes + lane].kept.count = 0;
+    return complete;
+}
+
+/* Runs all passes; *complete when the window holds. */
+static carom_status run_passes(pass_work *work, int64_t until, bool *complete) {
+    bool failed = false;
+    *complete = false;
+    for (uint32_t pass = 0; pass < work->windows->passes && !failed; ++pass)
+        CAROM_TRY(run_pass(work, pass, until, &failed));
+    *complete = !failed && finish_passes(work, until);
+    return CAROM_OK;
+}
+
+static bool lacks_memory(const carom_gas_windows *windows) {
+    for (uint32_t k = 0; k < part_count(windows); ++k)
+        if (windows->parts[k].no_memory) return true;
+    return false;
+}
+
+/* Advances to `until`; *stop is CAROM_GAS_STOP_TIME when that is reached. */
+static carom_status run_window(pass_work *work, int64_t until, carom_gas_stop *stop,
+                               uint32_t *culprit, bool *undone) {
+    carom_gas_windows *windows = work->windows;
+    carom_gas *gas = work->gas;
+    bool complete;
+    *stop = CAROM_GAS_STOP_TIME;
+    ++gas->counts.windows;
+    carom_status status = run_passes(work, until, &complete);
+    bool logged = status == CAROM_OK && complete && log_window(work);
+    *undone = !logged;
+    if (logged) {
+        end_window(windows);
+        gas->now = until;
+        return CAROM_OK;
+    }
+    ++gas->counts.undone;
+    bool good = undo_window(work) && !complete && !lacks_memory(windows);
+    if (status != CAROM_OK) return status;
+    *stop = good ? redo_window(work, until, culprit) : CAROM_GAS_STOP_MEMORY;
+    return CAROM_OK;
+}
+
+/* ---- Beginning and end ----------------------------------------------------------------------- */
+
+/* The speed along an axis that no body is expected to exceed before the trajectories end. */
+static double find_fastest(const carom_gas *gas) {
+    double most = 0.0;
+    for (uint64_t i = 0; i < gas->count; ++i) {
+        const carom_gas_body *body = &gas->bodies[i];
+        double x[3], v[3];
+        carom_gas_state_at(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x,
+                           v);
+        for (int axis = 0; axis < 3; ++axis) most = fmax(most, fabs(v[axis]));
+    }
+    double span = carom_gas_span(&gas->rules, gas->trajectories.until - gas->now);
+    return SPEED_MARGIN * (most + gas->most_acceleration * span);
+}
+
+/* The longest span of a window, in ticks. */
+static double longest_span(const carom_gas *gas, double fastest) {
+    double skin = HUGE_VAL;
+    if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS)
+        skin = gas->lists.skin / sqrt(3.0);
+    else
+        for (int axis = 0; axis < 3; ++axis) skin = fmin(skin, gas->cells.skin[axis]);
+    return fmin(SKIN_SHARE * skin / fastest * gas->rules.ticks_per_unit, MOST_SPAN);
+}
+
+static void end_windows(carom_gas *gas, carom_gas_windows *windows) {
+    if (windows->gases != NULL && windows->parts != NULL) {
+        collect_free_cells(gas, windows);
+        for (uint32_t k = 0; k < 2 * windows->lanes + 1; ++k)
+            CAROM_RELEASE_ALL(&gas->allocator, windows->gases[k].calendar.chunks,
+                              windows->gases[k].calendar.heads, windows->gases[k].calendar.window);
+        for (uint32_t k = 0; k < part_count(windows); ++k) {
+            carom_gas_part *part = &windows->parts[k];
+            CAROM_RELEASE_ALL(&gas->allocator, part->versions.data, part->happenings.data,
+                              part->kept.data, part->marked.data, part->done.data);
+        }
+    }
+    CAROM_RELEASE_ALL(&gas->allocator, windows->gases, windows->parts, windows->held,
+                      windows->changed, windows->latest);
+    for (uint32_t pass = 0; pass < CAROM_GAS_MOST_PASSES; ++pass) {
+        carom_release(&gas->allocator, windows->region[pass]);
+        for (int axis = 0; axis < 3; ++axis)
+            CAROM_RELEASE_ALL(&gas->allocator, windows->column[pass][axis],
+                              windows->inside[pass][axis]);
+    }
+}
+
+static bool allocate_windows(carom_gas *gas, carom_gas_windows *windows) {
+    const uint32_t copies = 2 * windows->lanes + 1, parts = part_count(windows);
+    const carom_allocator *a = &gas->allocator;
+    windows->gases = carom_allocate(a, copies, sizeof(*windows->gases));
+    windows->parts = carom_allocate(a, parts, sizeof(*windows->parts));
+    windows->held = carom_allocate(a, gas->count, 1);
+    windows->changed = carom_allocate(a, gas->count, 1);
+    windows->latest = carom_allocate(a, gas->count, sizeof(*windows->latest));
+    bool good = windows->gases != NULL && windows->parts != NULL && windows->held != NULL &&
+                windows->changed != NULL && windows->latest != NULL;
+    if (windows->gases != NULL) memset(windows->gases, 0, copies * sizeof(*windows->gases));
+    if (windows->parts != NULL) memset(windows->parts, 0, parts * sizeof(*windows->parts));
+    for (uint32_t k = 0; k < copies && windows->gases != NULL; ++k)
+        windows->gases[k].cells.free_overflow = CAROM_GAS_EMPTY;
+    for (uint32_t pass = 0; pass < windows->passes; ++pass) {
+        windows->region[pass] = carom_allocate(a, gas->count, 1);
+        good = good && windows->region[pass] != NULL;
+        for (int axis = 0; axis < 3; ++axis) {
+            windows->column[pass][axis] = carom_allocate(a, gas->cells.size[axis], 1);
+            windows->inside[pass][axis] = carom_allocate(a, gas->cells.size[axis], 1);
+            good =
+                good && windows->column[pass][axis] != NULL && windows->inside[pass][axis] != NULL;
+        }
+    }
+    return good;
+}
+
+static void begin_parts(carom_gas *gas, carom_gas_windows *windows) {
+    memset(windows->held, 0, gas->count);
+    memset(windows->changed, 0, gas->count);
+    memset(windows->latest, 0, gas->count * sizeof(*windows->latest));
+    windows->number = UINT64_C(1) << 32;
+    for (uint32_t k = 0; k < part_count(windows); ++k) {
+        carom_gas_part *part = &windows->parts[k];
+        uint32_t pass = k / windows->lanes;
+        *part = (carom_gas_part){.windows = windows,
+                                 .index = k,
+                                 .lane = (uint8_t)(k % windows->lanes),
+                                 .versions_are_kept = true,
+                                 .checks = pass > 0,
+                                 .spheres = gas->count / windows->lanes + 1};
+        if (pass == windows->passes) continue;
+        part->region = windows->region[pass];
+        for (int axis = 0; axis < 3; ++axis) part->inside[axis] = windows->inside[pass][axis];
+    }
+}
+
+static carom_status create_calendars(void *argument, carom_range range) {
+    const pass_work *w = argument;
+    for (uint64_t lane = range.begin; lane < range.end; ++lane) {
+        prepare_copy(w->windows, w->gas, &w->windows->parts[lane], w->gas->now);
+        carom_gas *copy = &w->windows->gases[lane];
+        copy->calendar = (carom_gas_calendar){0};
+        if (!carom_gas_calendar_create(copy)) return CAROM_NO_MEMORY;
+    }
+    return CAROM_OK;
+}
+
+/* The first span: so that a region has FIRST_ENTRIES, or FIRST_SHARE of the spheres an entry. */
+static double first_entries(const carom_gas *gas, const carom_gas_windows *windows) {
+    return fmin(FIRST_ENTRIES * windows->lanes, FIRST_SHARE * (double)gas->count);
+}
+
+static double first_span(const carom_gas *gas, const carom_gas_windows *windows) {
+    double per_entry = ldexp(1.0, gas->calendar.shift) / 8.0;
+    return fmin(first_entries(gas, windows) * per_entry, MOST_SPAN);
+}
+
+static carom_status begin_windows(pass_work *work) {
+    carom_gas *gas = work->gas;
+    carom_gas_windows *windows = work->windows;
+    if (!allocate_windows(gas, windows)) return CAROM_NO_MEMORY;
+    fill_tables(gas, windows);
+    begin_parts(gas, windows);
+    region_work regions = {gas, windows};
+    CAROM_TRY(carom_parallel_for(work->context, gas->count, REGION_GRAIN, find_regions, &regions));
+    if (!deal_free_cells(gas, windows)) return CAROM_NO_MEMORY;
+    carom_gas_queue_release(gas);
+    return carom_parallel_for(work->context, windows->lanes, 1, create_calendars, work);
+}
+
+/* ---- Running --------------------------------------------------------------------------------- */
+
+static void adapt_span(carom_gas *gas, const carom_gas_windows *windows, double longest,
+                       uint64_t steps, bool undone, uint32_t *good) {
+    double span = (double)gas->window_span, entries = (double)steps / windows->lanes;
+    *good = undone ? 0 : *good + 1;
+    if (undone) span *= 0.5;
+    if (*good >= WINDOWS_TO_GROW * windows->lanes && entries < MOST_ENTRIES / SPAN_GROWTH) {
+        span *= SPAN_GROWTH;
+        *good = 0;
+    }
+    if (entries > MOST_ENTRIES) span *= MOST_ENTRIES / entries;
+    gas->window_span = (uint64_t)fmax(fmin(span, longest), 1.0);
+}
+
+/* Something that is done between windows, by the caller. */
+static bool is_due_elsewhere(carom_gas *gas) {
+    return gas->now >= 2 * CAROM_GAS_EPOCH || carom_gas_is_unsorted(gas);
+}
+
+/* Runs windows until the goal; the calendars of the regions must exist. */
+static carom_status run_all_windows(pass_work *work, int64_t goal, carom_gas_goal *shown,
+                                    carom_gas_stop *stop, uint32_t *culprit) {
+    carom_gas *gas = work->gas;
+    carom_gas_windows *windows = work->windows;
+    uint32_t good = 0;
+    bool undone = true;
+    double longest = 0.0;
+    *stop = CAROM_GAS_STOP_STEPS;
+    while (!is_due_elsewhere(gas)) {
+        if (gas->now >= gas->trajectories.until ||
+            gas->trajectories.fast > gas->trajectories.most_fast) {
+            carom_gas_trajectories_renew(gas, true);
+            undone = true;
+        }
+        if (undone) {
+            windows->fastest = find_fastest(gas);
+            longest = longest_span(gas, windows->fastest);
+            gas->window_span = (uint64_t)fmin((double)gas->window_span, longest);
+        }
+        if (lacks_free_cells(windows) && !deal_free_cells(gas, windows)) {
+            *stop = CAROM_GAS_STOP_MEMORY;
+            return CAROM_OK;
+        }
+        int64_t until = gas->now + CAROM_MAX((int64_t)gas->window_span, 1);
+        until = CAROM_MIN(until, CAROM_MIN(goal, gas->trajectories.until));
+        until = CAROM_MAX(until, gas->now);
+        uint64_t steps = gas->counts.steps;
+        CAROM_TRY(run_window(work, until, stop, culprit, &undone));
+        if (*stop != CAROM_GAS_STOP_TIME || until == goal) return CAROM_OK;
+        if (work->stream->events >= STREAM_EVENTS) CAROM_TRY(flush_stream(work));
+        *stop = CAROM_GAS_STOP_STEPS;
+        adapt_span(gas, windows, longest, gas->counts.steps - steps, undone, &good);
+        carom_gas_show_progress(work->context, gas, shown);
+        CAROM_TRY(carom_progress_look(work->context));
+    }
+    return CAROM_OK;
+}
+
+/* Whether windows are of use, and how the cells are divided. */
+static bool plan_windows(const carom_context *context, carom_gas *gas, carom_gas_windows *windows) {
+    bool forced = gas->parallel_from < CAROM_GAS_PARALLEL_FROM;
+    uint32_t threads = CAROM_MIN(context->threads, CAROM_GAS_MOST_REGIONS);
+    double gain = choose_split(gas, threads, windows->split);
+    if (gain < (forced ? 0.0 : LEAST_GAIN)) return false;
+    windows->lanes = windows->split[0] * windows->split[1] * windows->split[2];
+    windows->passes = 1;
+    for (int axis = 0; axis < 3; ++axis) windows->passes *= windows->split[axis] > 1 ? 2 : 1;
+    double longest = longest_span(gas, find_fastest(gas)), first = first_span(gas, windows);
+    if (!(longest >= 1.0)) return false;
+    double per_region = first_entries(gas, windows) / windows->lanes;
+    if (!forced && longest < first * (LEAST_ENTRIES / per_region)) return false;
+    if (gas->window_span == 0) gas->window_span = (uint64_t)fmax(fmin(first, longest), 1.0);
+    return gas->now < gas->trajectories.until;
+}
+
+carom_status carom_gas_run_windows(carom_context *context, carom_gas *gas, int64_t goal,
+                                   carom_gas_goal *shown, carom_gas_stop *stop, uint32_t *culprit,
+                                   bool *ran) {
+    carom_gas_windows windows = {0};
+    stream stream = {.events = 0};
+    pass_work work = {context, gas, &windows, &stream, 0, 0};
+    *ran = !is_due_elsewhere(gas) && gas->now < goal && plan_windows(context, gas, &windows);
+    if (!*ran) return CAROM_OK;
+    gas->counts.threads = windows.lanes;
+    carom_status status = begin_windows(&work);
+    if (status == CAROM_OK)
+        status = run_all_windows(&work, goal, shown, stop, culprit);
+    else if (status == CAROM_NO_MEMORY)
+        status = carom_fail_memory(context, gas->count * 16, "several threads");
+    if (stream.events != 0) {
+        carom_status counted = flush_stream(&work);
+        status = status != CAROM_OK ? status : counted;
+    }
+    end_windows(gas, &windows);
+    CAROM_RELEASE_ALL(&gas->allocator, stream.order[0].data, stream.order[1].data,
+                      stream.ends.data);
+    carom_status queued = carom_gas_queue_create(context, gas);
+    gas->ready = queued == CAROM_OK;
+    return status != CAROM_OK ? status : queued;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* Verdicts of robots on the GPU are the CPU's, byte for byte: small random robots at all margins,
+ * in and beyond their limits, from host memory; ten robots in five worlds in device memory, before
+ * and after the world changes, and in a recorded frame. CAROM_LONG=1: CAROM_CASES configurations of
+ * each in each world (20,000); CAROM_ROBOT=panda one robot; with CAROM_ROBOT_FILES=folder robots
+ * are read from there where they have been saved. Skipped where there is no device. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "carom/cuda.h"
+#include "tests/support/campaign.h"
+#include "tests/support/robot_models.h"
+#include "tests/support/robots.h"
+#include "tests/support/test.h"
+
+TEST_BACKENDS
+
+#define SMALL        600u /* configurations of a small robot */
+#define PAIR_SAMPLES 400
+
+static uint64_t compared, free_ones, open_ones, by_faces, on_host;
+
+static int report(void **state) {
+    print_message("%llu verdicts compared: %llu free, %llu open, %llu by faces; %llu decided on "
+                  "the host\n",
+                  (unsigned long long)compared, (unsigned long long)free_ones,
+                  (unsigned long long)open_ones, (unsigned long long)by_faces,
+                  (unsigned long long)on_host);
+    return tear_down(state);
+}
+
+/* ---- Comparing ------------------------------------------------------------------------------- */
+
+static void assert_same_results(const carom_robot_result *expected, const carom_robot_result *found,
+                                uint64_t count, const char *what) {
+    for (uint64_t i = 0; i < count; ++i) {
+        const carom_robot_result *e = &expected[i], *f = &found[i];
+        free_ones += e->verdict == CAROM_ROBOT_VERDICT_FREE ? 1 : 0;
+        open_ones += e->verdict == CAROM_ROBOT_VERDICT_OPEN ? 1 : 0;
+        by_faces += e->stage == CAROM_ROBOT_STAGE_EXACT ? 1 : 0;
+        if (memcmp(e, f, sizeof(*e)) == 0) continue;
+        fail_msg("%s, configuration %llu: %s by %s, %u and %u, on the CPU; %s by %s, %u and %u",
+                 what, (unsigned long long)i, carom_robot_verdict_name(e->verdict),
+                 carom_robot_stage_name(e->stage), e->a, e->b, carom_robot_verdict_name(f->verdict),
+                 carom_robot_stage_name(f->stage), f->a, f->b);
+    }
+    compared += count;
+}
+
+/* Configurations of which some lie on limits and quarter turns, or out of range. */
+static void fill(const carom_robot *robot, uint64_t seed, bool beyond, double *q, uint64_t count) {
+    carom_robot_info info;
+    carom_random random = {seed};
+    assert_ok(cpu, carom_robot_get_info(robot, &info));
+    double *lower = malloc((info.dof + 1) * sizeof(*lower));
+    double *upper = malloc((info.dof + 1) * sizeof(*upper));
+    assert_ok(cpu, carom_robot_get_limits(robot, lower, upper));
+    for (uint64_t i = 0; i < count * info.dof; ++i) {
+        uint64_t k = i % info.dof, which = i / info.dof % 16;
+        double value = carom_random_between(&random, lower[k], upper[k]);
+        if (which == 1)
+            value = lower[k] + (upper[k] - lower[k]) * (double)test_below(&random, 5) / 4.0;
+        if (which == 2) value = 1.5707963267948966 * round(value);
+        if (which == 3) value = 0.0;
+        if (which == 4 && beyond) value = ldexp(value, (int)test_below(&random, 36));
+        q[i] = value;
+    }
+    free(lower);
+    free(upper);
+}
+
+/* ---- Small robots ---------------------------------------------------------------------------- */
+
+static void small_robots_are_the_same(void **state) {
+    (void)state;
+    static robots_case m;
+    static double q[SMALL * ROBOTS_LINKS];
+    static carom_robot_result expected[SMALL], found[SMALL];
+    if (cuda == NULL) skip();
+    for (uint64_t seed = 1; seed <= TEST_CASES(400); ++seed) {
+        carom_robot *robot;
+        uint32_t ids[ROBOTS_OBJECTS];
+        char what[64];
+        robots_make(seed, &m);
+        snprintf(what, sizeof(what), "small robot %llu", (unsigned long long)seed);
+        m.def.spheres = seed % 3 == 0 ? 24 : 8;
+        m.def.inner = 4;
+        m.def.fine = seed % 2 == 0 ? 48 : 1;
+        assert_ok(cpu, carom_robot_create(cpu, &m.def, &robot));
+        assert_ok(cpu, carom_robot_add_objects(cpu, robot, m.objects, m.object_count, ids));
+        fill(robot, seed, seed % 5 == 0, q, SMALL);
+        for (int i = 0; i < 3; ++i) {
+            const carom_robot_query query = {.margin = i == 2 ? 0.03 : 0.0, .covers_only = i == 1};
+            uint64_t count = SMALL - (seed + (uint64_t)i) % 37;
+            memset(expected, 0, sizeof(expected));
+            memset(found, 1, sizeof(found));
+            assert_ok(cpu, carom_robot_check(cpu, robot, q, count, &query, expected));
+            assert_ok(cuda, carom_robot_check(cuda, robot, q, count, &query, found));
+            assert_same_results(expected, found, count, what);
+        }
+        carom_robot_destroy(robot);
+    }
+}
+
+/* ---- Ten robots in five worlds --------------------------------------------------------------- */
+
+typedef struct player {
+    carom_robot *robot;
+    carom_cuda_robot *copy;
+    double *q;
+    void *device_q, *device_results;
+    carom_robot_result *expected, *found;
+    uint64_t count;
+    char what[96];
+} player;
+
+static void compare(player *p, const carom_robot_query *query) {
+    assert_ok(cpu, carom_robot_check(cpu, p->robot, p->q, p->count, query, p->expected));
+    assert_ok(cuda, carom_cuda_robot_check(cuda, p->copy, p->device_q, p->count, query,
+                                           p->device_results));
+    assert_ok(cuda, carom_cuda_finish(cuda));
+    assert_ok(cuda,
+              carom_cuda_read(cuda, p->found, p->device_results, p->count * sizeof(*p->found)));
+    assert_same_results(p->expected, p->found, p->count, p->what);
+}
+
+/* Two checks in a recorded frame, run twice. */
+static void compare_frame(player *p) {
+    carom_cuda_frame *frame;
+    const carom_robot_query query = {.margin = 0.002};
+    assert_ok(cpu, carom_robot_check(cpu, p->robot, p->q, p->count, &query, p->expected));
+    assert_ok(cuda, carom_cuda_frame_begin(cuda));
+    for (int i = 0; i < 2; ++i)
+        assert_ok(cuda, carom_cuda_robot_check(cuda, p->copy, p->device_q, p->count,
+                                               i == 0 ? NULL : &query, p->device_results));
+    assert_ok(cuda, carom_cuda_frame_end(cuda, &frame));
+    for (int run = 0; run < 2; ++run) {
+        assert_ok(cuda, carom_cuda_frame_run(cuda, frame));
+        assert_ok(cuda, carom_cuda_finish(cuda));
+        assert_ok(cuda,
+                  carom_cuda_read(cuda, p->found, p->device_results, p->count * sizeof(*p->found)));
+        assert_same_results(p->expected, p->found, p->count, p->what);
+    }
+    carom_cuda_frame_destroy(frame);
+}
+
+static void run_world(player *p, scene_cell_kind kind, double reach) {
+    static scene_cell cell;
+    uint32_t ids[SCENE_CELL_OBJECTS];
+    const uint64_t detail = campaign_is_long() ? 0 : 256;
+    assert_ok(cpu, scene_cell_make(cpu, kind, reach, detail, &cell));
+    assert_ok(cpu, carom_robot_add_objects(cpu, p->robot, cell.objects, cell.count, ids));
+    assert_ok(cuda, carom_cuda_robot_update(cuda, p->copy));
+    compare(p, NULL);
+    compare(p, &(carom_robot_query){.covers_only = true});
+    compare(p, &(carom_robot_query){.margin = 0.01});
+    compare_frame(p);
+    for (uint32_t i = 0; i < cell.count; ++i)
+        assert_ok(cpu, carom_robot_remove_object(cpu, p->robot, ids[i]));
+    scene_cell_free(&cell);
+}
+
+static carom_robot *prepare(const robot_model *model) {
+    const carom_robot_def few = {.spheres = 24, .inner = 8};
+    const char *folder = getenv("CAROM_ROBOT_FILES");
+    char path[1024];
+    carom_robot *robot = NULL;
+    carom_robot_pair_counts counts = {0};
+    snprintf(path, sizeof(path), "%s/%s.robot", folder != NULL ? folder : "", model->name);
+    FILE *file = folder != NULL ? fopen(path, "rb") : NULL;
+    if (file != NULL) {
+        fclose(file);
+        assert_ok(cpu, carom_robot_load(cpu, path, CAROM_ROBOT_FORMAT_GUESS, &robot));
+    } else {
+        carom_urdf *urdf = robot_model_load(cpu, model);
+        robot_model_write_mesh(cpu, model);
+        assert_ok(cpu,
+                  carom_robot_create_urdf(cpu, urdf, campaign_is_long() ? NULL : &few, &robot));
+        robot_model_remove_mesh(model);
+        carom_urdf_destroy(urdf);
+    }
+    assert_ok(cpu, carom_robot_sample_pairs(cpu, robot, PAIR_SAMPLES, 1, &counts));
+    for (uint64_t i = 0; i < counts.count; ++i)
+        if (counts.data[i].colliding * 10 >= 9 * PAIR_SAMPLES)
+            assert_ok(cpu,
+                      carom_robot_set_allowed(
+                          cpu, robot, &(carom_pair){counts.data[i].a, counts.data[i].b}, 1, true));
+    carom_robot_pair_counts_free(&counts);
+    return robot;
+}
+
+static void run_model(const robot_model *model, uint64_t count) {
+    player p = {.robot = prepare(model), .count = count};
+    carom_robot_info info;
+    carom_cuda_robot_info on_device;
+    assert_ok(cpu, carom_robot_get_info(p.robot, &info));
+    uint64_t bytes = count * info.dof * sizeof(double);
+    p.q = malloc(bytes + 1);
+    p.expected = calloc(count, sizeof(*p.expected));
+    p.found = calloc(count, sizeof(*p.found));
+    fill(p.robot, 7, true, p.q, count);
+    assert_ok(cuda, carom_cuda_robot_create(cuda, p.robot, &p.copy));
+    assert_ok(cuda, carom_cuda_allocate(cuda, bytes, &p.device_q));
+    assert_ok(cuda, carom_cuda_write(cuda, p.device_q, p.q, bytes));
+    assert_ok(cuda, carom_cuda_allocate(cuda, count * sizeof(*p.found), &p.device_results));
+    for (int kind = 0; kind < SCENE_CELL_KIND_COUNT; ++kind) {
+        snprintf(p.what, sizeof(p.what), "%s in %s", model->name,
+                 scene_cell_name((scene_cell_kind)kind));
+        run_world(&p, (scene_cell_kind)kind, 1.0);
+    }
+    assert_ok(cuda, carom_cuda_robot_get_info(p.copy, &on_device));
+    assert_true(on_device.bytes > 0);
+    on_host += on_device.host_items;
+    if (campaign_is_long())
+        print_message("%s: %llu verdicts so far, %llu decided on the host\n", model->name,
+                      (unsigned long long)compared, (unsigned long long)on_device.host_items);
+    carom_cuda_release(cuda, p.device_q);
+    carom_cuda_release(cuda, p.device_results);
+    carom_cuda_robot_destroy(p.copy);
+    carom_robot_destroy(p.robot);
+    free(p.q);
+    free(p.expected);
+    free(p.found);
+}
+
+static void ten_robots_in_five_worlds(void **state) {
+    (void)state;
+    const char *only = getenv("CAROM_ROBOT"), *cases = getenv("CAROM_CASES");
+    uint64_t count = campaign_is_long() ? cases != NULL ? strtoull(cases, NULL, 10) : 20000 : 700;
+    if (cuda == NULL) skip();
+    for (uint32_t i = 0; i < ROBOT_MODELS; ++i) {
+        const robot_model *model = &robot_models[i];
+        bool is_quick = model->urdf == NULL && model->formula <= SCENE_ROBOT_GANTRY;
+        if (!robot_model_is_there(model) || (!is_quick && !campaign_is_long())) continue;
+        if (only == NULL || strcmp(only, model->name) == 0) run_model(model, count);
+    }
+}
+
+/* ---- What is refused ------------------------------------------------------------------------- */
+
+static void what_cuda_cannot_do_is_said(void **state) {
+    (void)state;
+    static robots_case m;
+    carom_robot *robot;
+    carom_cuda_robot *copy;
+    carom_robot_gap gap;
+    carom_pose poses[ROBOTS_LINKS];
+    carom_robot_motion_result motion;
+    carom_robot_result result;
+    double q[ROBOTS_LINKS] = {0};
+    void *memory;
+    if (cuda == NULL) skip();
+    robots_make(3, &m);
+    m.def.spheres = m.def.inner = 8;
+    assert_fails(cuda, carom_robot_create(cuda, &m.def, &robot), CAROM_UNSUPPORTED, "cuda");
+    assert_ok(cpu, carom_robot_create(cpu, &m.def, &robot));
+    assert_fails(cuda, carom_robot_clearance(cuda, robot, q, 1, NULL, &gap), CAROM_UNSUPPORTED,
+                 "clearance");
+    assert_fails(cuda, carom_robot_motion(cuda, robot, q, q, 1, NULL, &motion), CAROM_UNSUPPORTED,
+                 "motion");
+    assert_fails(cuda, carom_robot_poses(cuda, robot, q, 1, poses), CAROM_UNSUPPORTED, "poses");
+    assert_fails(cpu, carom_cuda_robot_create(cpu, robot, &copy), CAROM_UNSUPPORTED, "cuda");
+    assert_null(copy);
+    assert_ok(cuda, carom_cuda_robot_create(cuda, robot, &copy));
+    q[0] = NAN;
+    assert_fails(cuda, carom_robot_check(cuda, robot, q, 1, NULL, &result), CAROM_BAD_INPUT, "nan");
+    assert_ok(cuda, carom_cuda_allocate(cuda, sizeof(q) + sizeof(result), &memory));
+    assert_ok(cuda, carom_cuda_write(cuda, memory, q, sizeof(q)));
+    assert_ok(cuda, carom_cuda_robot_check(cuda, copy, memory, 1, NULL,
+                                           (carom_robot_result *)((char *)memory + sizeof(q))));
+    assert_fails(cuda, carom_cuda_finish(cuda), CAROM_BAD_INPUT, "configuration 0");
+    assert_ok(cuda, carom_cuda_robot_check(cuda, copy, memory, 0, NULL, NULL));
+    assert_ok(cuda, carom_cuda_finish(cuda));
+    carom_cuda_release(cuda, memory);
+    carom_cuda_robot_destroy(copy);
+    carom_cuda_robot_destroy(NULL);
+    carom_robot_destroy(robot);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_robots_are_the_same),
+        cmocka_unit_test(ten_robots_in_five_worlds),
+        cmocka_unit_test(what_cuda_cannot_do_is_said),
+    };
+    return cmocka_run_group_tests_name("robot_cuda", tests, set_up, report);
+}
