@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Nearest faces of points and first faces of rays on the GPU: queries and results in device memory.
+/* Nearest faces of points, first faces of rays and signed distances on the GPU: queries and results
+ * in device memory.
  * Every answer is compared with the CPU's before anything is timed; the times are those of the
  * device's own clock. */
 #include <math.h>
@@ -12,6 +13,8 @@
 
 #define DETAIL       707u /* a cloth of a million triangles */
 #define QUICK_DETAIL 100u
+#define CLOSED       1000u /* steps of a torus of a million triangles */
+#define QUICK_CLOSED 100u
 #define QUERIES      UINT64_C(10000000)
 #define QUICK        UINT64_C(100000)
 
@@ -20,11 +23,14 @@ typedef enum query_kind {
     POINTS_UNIFORM, /* in the box */
     RAYS_CAMERA,    /* through the pixels of a picture, row by row */
     RAYS_RANDOM,    /* from anywhere in the box to anywhere in it */
+    CLOTH_KINDS,
+    TORUS_UNIFORM = CLOTH_KINDS, /* points in the box of a closed mesh */
+    TORUS_SIGNED,                /* their signed distances */
     QUERY_KINDS
 } query_kind;
 
-static const char *const kind_names[QUERY_KINDS] = {"points near", "points uniform", "rays camera",
-                                                    "rays random"};
+static const char *const kind_names[QUERY_KINDS] = {
+    "points near", "points uniform", "rays camera", "rays random", "torus uniform", "torus signed"};
 
 typedef struct player {
     carom_context *cpu, *cuda;
@@ -33,32 +39,41 @@ typedef struct player {
     uint64_t count;
     void *queries; /* carom_vec3 or carom_ray, on the host */
     carom_hit *hits, *found;
-    void *device_queries, *device_hits;
+    double *distances, *found_distances;
+    void *device_queries, *device_hits, *device_distances;
     uint64_t on_host;
 } player;
 
-static bool is_points(const player *p) {
-    return p->kind == POINTS_NEAR || p->kind == POINTS_UNIFORM;
+static bool is_rays(const player *p) {
+    return p->kind == RAYS_CAMERA || p->kind == RAYS_RANDOM;
 }
 
 static bool run_cpu(void *input) {
     player *p = input;
-    carom_status status =
-        is_points(p) ? carom_soup_closest_points(p->cpu, p->on_cpu, p->queries, p->count, p->hits)
-                     : carom_soup_cast_rays(p->cpu, p->on_cpu, p->queries, p->count, p->hits);
-    return status == CAROM_OK;
+    if (p->kind == TORUS_SIGNED)
+        return carom_soup_signed_distances(p->cpu, p->on_cpu, p->queries, p->count, p->distances,
+                                           p->hits) == CAROM_OK;
+    if (is_rays(p))
+        return carom_soup_cast_rays(p->cpu, p->on_cpu, p->queries, p->count, p->hits) == CAROM_OK;
+    return carom_soup_closest_points(p->cpu, p->on_cpu, p->queries, p->count, p->hits) == CAROM_OK;
+}
+
+static carom_status submit_cuda(player *p) {
+    if (p->kind == TORUS_SIGNED)
+        return carom_cuda_soup_signed_distances(p->cuda, p->on_cuda, p->device_queries, p->count,
+                                                p->device_distances, p->device_hits);
+    if (is_rays(p))
+        return carom_cuda_soup_cast_rays(p->cuda, p->on_cuda, p->device_queries, p->count,
+                                         p->device_hits);
+    return carom_cuda_soup_closest_points(p->cuda, p->on_cuda, p->device_queries, p->count,
+                                          p->device_hits);
 }
 
 static bool run_cuda(void *input) {
     player *p = input;
     carom_cuda_steps steps;
     double milliseconds = 0.0;
-    carom_status status =
-        is_points(p) ? carom_cuda_soup_closest_points(p->cuda, p->on_cuda, p->device_queries,
-                                                      p->count, p->device_hits)
-                     : carom_cuda_soup_cast_rays(p->cuda, p->on_cuda, p->device_queries, p->count,
-                                                 p->device_hits);
-    if (status != CAROM_OK || carom_cuda_finish(p->cuda) != CAROM_OK ||
+    if (submit_cuda(p) != CAROM_OK || carom_cuda_finish(p->cuda) != CAROM_OK ||
         carom_cuda_get_steps(p->cuda, &steps) != CAROM_OK)
         return false;
     for (uint32_t i = 0; i < steps.count; ++i) milliseconds += steps.milliseconds[i];
@@ -69,12 +84,12 @@ static bool run_cuda(void *input) {
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
-typedef struct cloth {
+typedef struct surface {
     carom_mesh_view view;
     double low[3], high[3], edge;
-} cloth;
+} surface;
 
-static void measure_cloth(cloth *c) {
+static void measure_surface(surface *c) {
     const float *p = c->view.positions;
     for (int k = 0; k < 3; ++k) {
         c->low[k] = HUGE_VAL;
@@ -93,14 +108,14 @@ static void measure_cloth(cloth *c) {
     c->edge /= (double)c->view.face_count;
 }
 
-static carom_vec3 any_point(carom_random *random, const cloth *c) {
+static carom_vec3 any_point(carom_random *random, const surface *c) {
     return (carom_vec3){carom_random_between(random, c->low[0], c->high[0]),
                         carom_random_between(random, c->low[1], c->high[1]),
                         carom_random_between(random, c->low[2], c->high[2])};
 }
 
 /* At most an edge from a point of a face. */
-static carom_vec3 near_point(carom_random *random, const cloth *c) {
+static carom_vec3 near_point(carom_random *random, const surface *c) {
     const float *p = c->view.positions;
     const uint32_t *corners = c->view.corners;
     corners += 3 * (carom_random_next(random) % c->view.face_count);
@@ -115,7 +130,7 @@ static carom_vec3 near_point(carom_random *random, const cloth *c) {
 }
 
 /* A ray through pixel i of a square picture of the box, from above. */
-static carom_ray camera_ray(const cloth *c, uint64_t i, uint64_t count) {
+static carom_ray camera_ray(const surface *c, uint64_t i, uint64_t count) {
     uint64_t width = (uint64_t)sqrt((double)count);
     double u = ((double)(i % width) + 0.5) / (double)width;
     double v = ((double)(i / width) + 0.5) / (double)width;
@@ -127,7 +142,7 @@ static carom_ray camera_ray(const cloth *c, uint64_t i, uint64_t count) {
     return (carom_ray){.origin = eye, .direction = {at.x - eye.x, at.y - eye.y, -height}};
 }
 
-static void make_queries(player *p, const cloth *c) {
+static void make_queries(player *p, const surface *c) {
     carom_random random = {7};
     for (uint64_t i = 0; i < p->count; ++i) {
         carom_vec3 *point = (carom_vec3 *)p->queries + i;
@@ -138,6 +153,8 @@ static void make_queries(player *p, const cloth *c) {
             *point = near_point(&random, c);
             break;
         case POINTS_UNIFORM:
+        case TORUS_UNIFORM:
+        case TORUS_SIGNED:
             *point = any_point(&random, c);
             break;
         case RAYS_CAMERA:
@@ -157,14 +174,19 @@ static bool verify(bench *bench, player *p) {
     uint64_t wrong = 0;
     if (!run_cpu(p) || !run_cuda(p) ||
         carom_cuda_read(p->cuda, p->found, p->device_hits, p->count * sizeof(*p->found)) !=
-            CAROM_OK) {
+            CAROM_OK ||
+        (p->kind == TORUS_SIGNED &&
+         carom_cuda_read(p->cuda, p->found_distances, p->device_distances,
+                         p->count * sizeof(*p->found_distances)) != CAROM_OK)) {
         bench_note(bench, "failed: %s%s", carom_context_message(p->cpu),
                    carom_context_message(p->cuda));
         return false;
     }
     for (uint64_t i = 0; i < p->count; ++i)
         wrong += memcmp(&p->hits[i], &p->found[i], sizeof(*p->hits)) != 0 ? 1 : 0;
-    if (wrong != 0) bench_note(bench, "WRONG: %llu hits", (unsigned long long)wrong);
+    for (uint64_t i = 0; p->kind == TORUS_SIGNED && i < p->count; ++i)
+        wrong += memcmp(&p->distances[i], &p->found_distances[i], sizeof(double)) != 0 ? 1 : 0;
+    if (wrong != 0) bench_note(bench, "WRONG: %llu answers", (unsigned long long)wrong);
     return wrong == 0;
 }
 
@@ -177,17 +199,22 @@ static void note_steps(bench *bench, player *p) {
                (unsigned long long)steps.open_in_floats, (double)p->on_host / (double)p->count);
 }
 
-static void measure(bench *bench, player *p, const cloth *c) {
-    uint64_t size = is_points(p) ? sizeof(carom_vec3) : sizeof(carom_ray);
+static void measure(bench *bench, player *p, const surface *c) {
+    uint64_t size = is_rays(p) ? sizeof(carom_ray) : sizeof(carom_vec3);
     char job[64];
     p->queries = malloc(p->count * size);
     p->hits = malloc(p->count * sizeof(*p->hits));
     p->found = malloc(p->count * sizeof(*p->found));
-    bool good = p->queries != NULL && p->hits != NULL && p->found != NULL;
+    p->distances = malloc(p->count * sizeof(*p->distances));
+    p->found_distances = malloc(p->count * sizeof(*p->distances));
+    bool good = p->queries != NULL && p->hits != NULL && p->found != NULL && p->distances != NULL &&
+                p->found_distances != NULL;
     if (good) make_queries(p, c);
-    good = good && carom_cuda_allocate(p->cuda, p->count * size, &p->device_queries) == CAROM_OK &&
-           carom_cuda_allocate(p->cuda, p->count * sizeof(*p->hits), &p->device_hits) == CAROM_OK &&
-           carom_cuda_write(p->cuda, p->device_queries, p->queries, p->count * size) == CAROM_OK;
+    good =
+        good && carom_cuda_allocate(p->cuda, p->count * size, &p->device_queries) == CAROM_OK &&
+        carom_cuda_allocate(p->cuda, p->count * sizeof(*p->hits), &p->device_hits) == CAROM_OK &&
+        carom_cuda_allocate(p->cuda, p->count * sizeof(double), &p->device_distances) == CAROM_OK &&
+        carom_cuda_write(p->cuda, p->device_queries, p->queries, p->count * size) == CAROM_OK;
     if (!good) bench_note(bench, "failed: %s", carom_context_message(p->cuda));
     if (good && verify(bench, p)) {
         const bench_contender contenders[] = {{"cpu", NULL, run_cpu, p},
@@ -198,27 +225,29 @@ static void measure(bench *bench, player *p, const cloth *c) {
     }
     carom_cuda_release(p->cuda, p->device_queries);
     carom_cuda_release(p->cuda, p->device_hits);
+    carom_cuda_release(p->cuda, p->device_distances);
+    free(p->distances);
+    free(p->found_distances);
     free(p->queries);
     free(p->hits);
     free(p->found);
 }
 
-static void measure_all(bench *bench, carom_context *cpu, carom_context *cuda) {
-    const carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH,
-                                   .detail = bench->quick ? QUICK_DETAIL : DETAIL,
-                                   .scalar = CAROM_SCALAR_FLOAT32};
-    cloth c;
+/* The kinds of queries from `first` to before `end` on one shape. */
+static void measure_shape(bench *bench, carom_context *cpu, carom_context *cuda,
+                          const carom_shape_def *shape, int first, int end) {
+    surface c;
     carom_mesh *mesh = NULL;
     carom_soup *on_cpu = NULL, *on_cuda = NULL;
     carom_soup_def def = {.mesh = &c.view};
-    carom_status status = carom_shape_make(cpu, &shape, &mesh);
+    carom_status status = carom_shape_make(cpu, shape, &mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &c.view);
     if (status == CAROM_OK) status = carom_soup_create(cpu, &def, &on_cpu);
     if (status == CAROM_OK) status = carom_soup_create(cuda, &def, &on_cuda);
-    if (status == CAROM_OK) measure_cloth(&c);
+    if (status == CAROM_OK) measure_surface(&c);
     if (status != CAROM_OK)
         bench_note(bench, "failed: %s%s", carom_context_message(cpu), carom_context_message(cuda));
-    for (int kind = 0; kind < QUERY_KINDS && status == CAROM_OK; ++kind) {
+    for (int kind = first; kind < end && status == CAROM_OK; ++kind) {
         player p = {.cpu = cpu,
                     .cuda = cuda,
                     .on_cpu = on_cpu,
@@ -230,6 +259,17 @@ static void measure_all(bench *bench, carom_context *cpu, carom_context *cuda) {
     carom_soup_destroy(on_cpu);
     carom_soup_destroy(on_cuda);
     carom_mesh_destroy(mesh);
+}
+
+static void measure_all(bench *bench, carom_context *cpu, carom_context *cuda) {
+    const carom_shape_def cloth = {.shape = CAROM_SHAPE_CLOTH,
+                                   .detail = bench->quick ? QUICK_DETAIL : DETAIL,
+                                   .scalar = CAROM_SCALAR_FLOAT32};
+    const carom_shape_def torus = {.shape = CAROM_SHAPE_TORUS,
+                                   .detail = bench->quick ? QUICK_CLOSED : CLOSED,
+                                   .scalar = CAROM_SCALAR_FLOAT32};
+    measure_shape(bench, cpu, cuda, &cloth, 0, CLOTH_KINDS);
+    measure_shape(bench, cpu, cuda, &torus, CLOTH_KINDS, QUERY_KINDS);
 }
 
 static void run(bench *bench) {
@@ -249,4 +289,5 @@ static void run(bench *bench) {
     carom_context_destroy(cuda);
 }
 
-const bench_group bench_cuda_points = {69, "cuda_points", "points and rays on the GPU", run};
+const bench_group bench_cuda_points = {69, "cuda_points",
+                                       "points, rays and signed distances on the GPU", run};

@@ -128,6 +128,17 @@ static void points_and_rays(void **state) {
     BUG(carom_cuda_soup_closest_points, soup, context, NULL, &point, 1, &hit);
     BUG(carom_cuda_soup_closest_points, device_points, context, soup, NULL, 1, &hit);
     BUG(carom_cuda_soup_closest_points, device_hits, context, soup, &point, 1, NULL);
+    int32_t winding;
+    double distance;
+    BUG(carom_cuda_soup_winding, context, BAD_CONTEXT, soup, &point, 1, &winding);
+    BUG(carom_cuda_soup_winding, soup, context, NULL, &point, 1, &winding);
+    BUG(carom_cuda_soup_winding, device_points, context, soup, NULL, 1, &winding);
+    BUG(carom_cuda_soup_winding, device_windings, context, soup, &point, 1, NULL);
+    BUG(carom_cuda_soup_signed_distances, context, BAD_CONTEXT, soup, &point, 1, &distance, &hit);
+    BUG(carom_cuda_soup_signed_distances, soup, context, NULL, &point, 1, &distance, &hit);
+    BUG(carom_cuda_soup_signed_distances, device_points, context, soup, NULL, 1, &distance, &hit);
+    BUG(carom_cuda_soup_signed_distances, device_distances, context, soup, &point, 1, NULL, &hit);
+    BUG(carom_cuda_soup_signed_distances, device_hits, context, soup, &point, 1, &distance, NULL);
     BUG(carom_cuda_soup_cast_rays, context, BAD_CONTEXT, soup, &ray, 1, &hit);
     BUG(carom_cuda_soup_cast_rays, soup, context, NULL, &ray, 1, &hit);
     BUG(carom_cuda_soup_cast_rays, device_rays, context, soup, NULL, 1, &hit);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Nearest faces on the GPU have the CPU's bytes: lattice soups with exact ties and of all scales,
- * every shape, points near and far, on faces and on their corners, changes, device memory, frames.
- * Skipped where there is no device. */
+/* Nearest faces, winding numbers and signed distances on the GPU have the CPU's bytes: lattice
+ * soups with exact ties and of all scales, every shape, points near and far, on faces and on their
+ * corners, changes, device memory, frames. Skipped where there is no device. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +18,14 @@ TEST_BACKENDS
 
 static carom_vec3 points[MOST_POINTS];
 static carom_hit on_cpu_hits[MOST_POINTS], on_cuda_hits[MOST_POINTS];
-static uint64_t compared, on_host;
+static uint64_t compared, signs, on_host;
 
 static int report(void **state) {
     if (cuda != NULL)
-        print_message("%llu hits are those of the CPU; %llu were decided on the host\n",
-                      (unsigned long long)compared, (unsigned long long)on_host);
+        print_message("%llu hits and %llu signed distances are those of the CPU; %llu hits were "
+                      "decided on the host\n",
+                      (unsigned long long)compared, (unsigned long long)signs,
+                      (unsigned long long)on_host);
     return tear_down(state);
 }
 
@@ -51,6 +53,36 @@ static void assert_points_same(carom_soup *on_cpu, carom_soup *on_cuda, uint64_t
     assert_same_hits(count);
     assert_ok(cuda, carom_context_get_work(cuda, &work));
     on_host += work.undecided;
+}
+
+static void assert_signs_same(carom_soup *on_cpu, carom_soup *on_cuda, uint64_t count) {
+    static int32_t windings[2][MOST_POINTS];
+    static double distances[2][MOST_POINTS];
+    memset(windings, 0xA5, sizeof(windings));
+    memset(distances, 0xA5, sizeof(distances));
+    memset(on_cuda_hits, 0x5A, count * sizeof(*on_cuda_hits));
+    assert_ok(cpu, carom_soup_winding(cpu, on_cpu, points, count, windings[0]));
+    assert_ok(cuda, carom_soup_winding(cuda, on_cuda, points, count, windings[1]));
+    for (uint64_t i = 0; i < count; ++i)
+        if (windings[0][i] != windings[1][i])
+            fail_msg("point %llu (%.17g %.17g %.17g): winding number %d, not %d",
+                     (unsigned long long)i, points[i].x, points[i].y, points[i].z, windings[1][i],
+                     windings[0][i]);
+    carom_status status =
+        carom_soup_signed_distances(cuda, on_cuda, points, count, distances[1], on_cuda_hits);
+    if (status == CAROM_UNSUPPORTED) { /* not balanced: only then */
+        assert_non_null(strstr(carom_context_message(cuda), "not balanced"));
+        return;
+    }
+    assert_ok(cuda, status);
+    assert_ok(cpu,
+              carom_soup_signed_distances(cpu, on_cpu, points, count, distances[0], on_cpu_hits));
+    assert_memory_equal(distances[0], distances[1], count * sizeof(double));
+    assert_same_hits(count);
+    memset(distances[1], 0xA5, sizeof(distances[1]));
+    assert_ok(cuda, carom_soup_signed_distances(cuda, on_cuda, points, count, distances[1], NULL));
+    assert_memory_equal(distances[0], distances[1], count * sizeof(double));
+    signs += count;
 }
 
 typedef struct both {
@@ -117,6 +149,7 @@ static void lattice_soups_are_the_same(void **state) {
         both b = both_create(&def);
         assert_points_same(b.cpu, b.cuda,
                            lattice_points(&random, by, scale, 1 + test_below(&random, 40)));
+        if (i % 2 == 1) assert_signs_same(b.cpu, b.cuda, lattice_points(&random, by, scale, 40));
         both_destroy(&b);
     }
 }
@@ -136,6 +169,7 @@ static void shapes_are_the_same(void **state) {
             carom_mesh *mesh = shape_mesh(cpu, &shape, &view);
             both b = both_create(&def);
             assert_points_same(b.cpu, b.cuda, points_of_mesh(&random, &view, TEST_CASES(8000)));
+            assert_signs_same(b.cpu, b.cuda, points_of_mesh(&random, &view, TEST_CASES(8000)));
             both_destroy(&b);
             carom_mesh_destroy(mesh);
         }
@@ -215,6 +249,8 @@ static void device_memory_is_the_same(void **state) {
     }
     both b = both_create(&(carom_soup_def){.mesh = &views[0]});
     uint64_t count = points_of_mesh(&random, &views[0], MOST_POINTS);
+    for (uint64_t i = 0; i < count; ++i) /* not far away, where all takes long */
+        if (!(fabs(points[i].x) < 100.0)) points[i] = (carom_vec3){0.1, 0.2, 0.3};
     assert_ok(cuda, carom_cuda_allocate(cuda, sizeof(points), &device_points));
     assert_ok(cuda, carom_cuda_allocate(cuda, sizeof(on_cuda_hits), &device_hits));
     for (uint64_t i = 0; i < 4; ++i) {
@@ -245,6 +281,46 @@ static void device_memory_is_the_same(void **state) {
     }
     carom_cuda_release(cuda, device_points);
     carom_cuda_release(cuda, device_hits);
+}
+
+/* Winding numbers and signed distances in device memory, queued twice before they are finished. */
+static void signs_in_device_memory_are_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    enum { COUNT = 6000 };
+    static int32_t windings[2][COUNT];
+    static double distances[2][COUNT];
+    carom_random random = {86};
+    carom_mesh_view view = {0};
+    const carom_shape_def shape = {.shape = CAROM_SHAPE_TORUS, .scalar = CAROM_SCALAR_FLOAT32};
+    carom_mesh *mesh = shape_mesh(cpu, &shape, &view);
+    both b = both_create(&(carom_soup_def){.mesh = &view});
+    void *device_points, *device_hits, *device_windings, *device_distances;
+    (void)points_of_mesh(&random, &view, COUNT);
+    assert_ok(cuda, carom_cuda_allocate(cuda, COUNT * sizeof(*points), &device_points));
+    assert_ok(cuda, carom_cuda_allocate(cuda, COUNT * sizeof(carom_hit), &device_hits));
+    assert_ok(cuda, carom_cuda_allocate(cuda, sizeof(windings[0]), &device_windings));
+    assert_ok(cuda, carom_cuda_allocate(cuda, sizeof(distances[0]), &device_distances));
+    assert_ok(cuda, carom_cuda_write(cuda, device_points, points, COUNT * sizeof(*points)));
+    for (int i = 0; i < 2; ++i) {
+        assert_ok(cuda,
+                  carom_cuda_soup_winding(cuda, b.cuda, device_points, COUNT, device_windings));
+        assert_ok(cuda, carom_cuda_soup_signed_distances(cuda, b.cuda, device_points, COUNT,
+                                                         device_distances, device_hits));
+    }
+    assert_ok(cuda, carom_cuda_finish(cuda));
+    assert_ok(cuda, carom_cuda_read(cuda, windings[1], device_windings, sizeof(windings[1])));
+    assert_ok(cuda, carom_cuda_read(cuda, distances[1], device_distances, sizeof(distances[1])));
+    assert_ok(cpu, carom_soup_winding(cpu, b.cpu, points, COUNT, windings[0]));
+    assert_ok(cpu, carom_soup_signed_distances(cpu, b.cpu, points, COUNT, distances[0], NULL));
+    assert_memory_equal(windings[0], windings[1], sizeof(windings[0]));
+    assert_memory_equal(distances[0], distances[1], sizeof(distances[0]));
+    carom_cuda_release(cuda, device_points);
+    carom_cuda_release(cuda, device_hits);
+    carom_cuda_release(cuda, device_windings);
+    carom_cuda_release(cuda, device_distances);
+    both_destroy(&b);
+    carom_mesh_destroy(mesh);
 }
 
 static void bad_input_is_refused(void **state) {
@@ -291,9 +367,13 @@ static void bad_input_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lattice_soups_are_the_same), cmocka_unit_test(shapes_are_the_same),
-        cmocka_unit_test(uneven_soups_are_the_same),  cmocka_unit_test(changes_are_the_same),
-        cmocka_unit_test(device_memory_is_the_same),  cmocka_unit_test(bad_input_is_refused),
+        cmocka_unit_test(lattice_soups_are_the_same),
+        cmocka_unit_test(shapes_are_the_same),
+        cmocka_unit_test(uneven_soups_are_the_same),
+        cmocka_unit_test(changes_are_the_same),
+        cmocka_unit_test(device_memory_is_the_same),
+        cmocka_unit_test(bad_input_is_refused),
+        cmocka_unit_test(signs_in_device_memory_are_the_same),
     };
     return cmocka_run_group_tests_name("points_cuda", tests, set_up, report);
 }

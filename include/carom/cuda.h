@@ -25,7 +25,8 @@
  *   soup     create, update, self_pairs, cross_pairs, count, meet: all of it; in device memory here
  *            self_impacts, cross_impacts, first_impact, near, safe_step, safe_distances; impacts
  *            and what is near in device memory here
- *            closest_points, cast_rays; in device memory here
+ *            closest_points, cast_rays, winding, signed_distances of balanced soups; in device
+ *            memory here
  *   kfree    measure
  *   solid    create, overlap, overlap_batch: faces that meet and their terms
  *   convex   meet, distance, depth and their batches; in device memory here
@@ -185,6 +186,20 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cast_rays(carom_contex
                                                                     const carom_ray *device_rays,
                                                                     uint64_t count,
                                                                     carom_hit *device_hits);
+
+/* carom_soup_winding with points and winding numbers in device memory, with the same rules. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_winding(carom_context *context,
+                                                                  const carom_soup *soup,
+                                                                  const carom_vec3 *device_points,
+                                                                  uint64_t count,
+                                                                  int32_t *device_windings);
+
+/* carom_soup_signed_distances with points, distances and hits in device memory, with the same
+ * rules; device_hits must not be NULL.
+ * - CAROM_UNSUPPORTED: the soup is not balanced (carom_mesh_inspect). */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_signed_distances(
+    carom_context *context, const carom_soup *soup, const carom_vec3 *device_points, uint64_t count,
+    double *device_distances, carom_hit *device_hits);
 
 /* ---- Balls ----------------------------------------------------------------------------------- */
 

@@ -41,7 +41,8 @@ __all__ = ["ConvexBodies", "ConvexShapes", "DeviceArray", "DeviceImpacts", "Devi
            "RobotCopy", "available", "balls_overlap", "balls_pairs", "broad_pairs", "cast_rays", "closest_points",
            "convex_boxes", "convex_depth", "convex_distance", "convex_meet", "cross_first_impact", "cross_impacts",
            "cross_pairs", "finish", "record", "self_first_impact", "self_impacts", "self_near", "self_pairs",
-           "self_safe_distances", "set_timing", "steps", "to_device", "update_broad", "update_soup"]
+           "self_safe_distances", "set_timing", "signed_distances", "steps", "to_device", "update_broad", "update_soup",
+           "winding"]
 
 _pending: dict[int, list[Any]] = {}  # by context: what queued work reads and writes, until it is finished
 
@@ -322,24 +323,40 @@ def self_safe_distances(soup: Soup, reach: float, minimum: float = 0.0, *,
 
 # ---- Points and rays -----------------------------------------------------------------------------------------------
 
-def _hits(function: Any, soup: Soup, queries: Any, size: int, name: str, context: Optional[Context]) -> DeviceArray:
-    pointer, count, _ = _device(queries, (size,), (np.float64,), name)
+_HIT = np.dtype((np.record, dtype_of(_abi.hit)))
+
+
+def _answer(function: Any, soup: Soup, queries: Any, size: int, dtypes: tuple[Any, ...],
+            context: Optional[Context]) -> list[DeviceArray]:
+    pointer, count, _ = _device(queries, (size,), (np.float64,), "points" if size == 3 else "rays")
     chosen = _context(context, soup)
-    found = DeviceArray(count, np.dtype((np.record, dtype_of(_abi.hit))), context=chosen)
+    found = [DeviceArray(count, dtype, context=chosen) for dtype in dtypes]
     _keep(chosen, queries, found, soup)
-    chosen._call(function, soup._pointer, pointer, count, found._pointer, reads=(soup,))
+    chosen._call(function, soup._pointer, pointer, count, *(array._pointer for array in found), reads=(soup,))
     return found
 
 
 def closest_points(soup: Soup, points: Any, *, context: Optional[Context] = None) -> DeviceArray:
     """Soup.closest_points for (n, 3) points in device memory. The hits stay there; read() gives them as records."""
-    return _hits(lib.carom_cuda_soup_closest_points, soup, points, 3, "points", context)
+    return _answer(lib.carom_cuda_soup_closest_points, soup, points, 3, (_HIT,), context)[0]
 
 
 def cast_rays(soup: Soup, rays: Any, *, context: Optional[Context] = None) -> DeviceArray:
     """Soup.cast_rays for (n, 7) rays in device memory: origin, direction and length, 0 for no end. The hits stay there;
     read() gives them as records."""
-    return _hits(lib.carom_cuda_soup_cast_rays, soup, rays, 7, "rays", context)
+    return _answer(lib.carom_cuda_soup_cast_rays, soup, rays, 7, (_HIT,), context)[0]
+
+
+def winding(soup: Soup, points: Any, *, context: Optional[Context] = None) -> DeviceArray:
+    """Soup.winding for (n, 3) points in device memory. The winding numbers stay there."""
+    return _answer(lib.carom_cuda_soup_winding, soup, points, 3, (np.int32,), context)[0]
+
+
+def signed_distances(soup: Soup, points: Any, *, context: Optional[Context] = None) -> tuple[DeviceArray, DeviceArray]:
+    """Soup.signed_distances for (n, 3) points in device memory, of a balanced soup: distances and hits, which stay
+    there."""
+    distances, hits = _answer(lib.carom_cuda_soup_signed_distances, soup, points, 3, (np.float64, _HIT), context)
+    return distances, hits
 
 
 # ---- Balls and boxes -----------------------------------------------------------------------------------------------

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* bvh_group_cuda.h: the nearest triangles of 32 points that lie near each other, by one warp.
  *
- * A thread per point (bvh_wide_cuda.h) leaves its neighbours waiting wherever they take different
+ * A thread per point (bvh8_cuda.h) leaves its neighbours waiting wherever they take different
  * ways. Points that were sorted are near each other, and so are their triangles: here a warp goes
  * one way for all of them. Each lane compares one child of a node, or one triangle of a leaf, with
  * the box of all points; then each triangle that is left is compared with all points, one per lane.
  * On a cloth a warp opens 45 nodes of eight and measures 36 triangles for points within an edge,
  * where 32 threads wait for 62 nodes and 53 triangles of the slowest of them.
  *
- * Nodes are those of bvh_cuda.h, 32 children each, records those of bvh_wide_cuda.h. */
+ * Nodes are those of bvh_cuda.h, 32 children each, records those of bvh8_cuda.h. */
 #ifndef CAROM_SRC_BVH_BVH_GROUP_CUDA_H
 #define CAROM_SRC_BVH_BVH_GROUP_CUDA_H
 
-#include "bvh/bvh_wide_cuda.h"
+#include "bvh/bvh8_cuda.h"
 
 /* The largest extent of a box of points that are searched for together, in those of leaves: where
  * it is larger, more triangles matter to the group than threads visit. */
-#define CAROM_GROUP_LEAVES 2.0f
+#define CAROM_GROUP_LEAVES 1.0f
 
 /* Squared gaps between the children on the way down and the points, in shared memory: bits of
  * floats >= 0, UINT32_MAX: done. */
 struct carom_group_way {
     uint32_t gap[CAROM_TREE_LEVELS][CAROM_WARP];
+    float4 low[CAROM_WARP], high[CAROM_WARP]; /* of the triangles of a leaf */
 };
 
 /* The least of the bits of floats >= 0, or the largest, for all lanes. */
@@ -31,8 +32,8 @@ static __device__ inline float carom_group_largest(float x) {
 
 struct carom_group_search {
     carom_bvh_cuda_tree from; /* of 32 children per node */
-    carom_wide_tree tree;
-    carom_wide_point q; /* of this lane */
+    carom_bvh8_tree tree;
+    carom_bvh8_point q; /* of this lane */
     bool there;         /* this lane has one, and room for what it finds */
     bool full;          /* there was no room */
     float unit;
@@ -89,39 +90,60 @@ struct carom_group_search {
         return square <= limit;
     }
 
-    /* Compares the triangles of a leaf, one per lane, with the points. */
-    __device__ void visit(uint32_t leaf, carom_wide_found &found) {
-        uint32_t first = leaf * CAROM_WARP;
-        uint32_t slot = first + threadIdx.x % CAROM_WARP;
-        carom_box mine = slot < from.entries[0] ? box(0, slot) : carom_box_empty();
-        unsigned left = __ballot_sync(~0u, gap(mine) != UINT32_MAX);
+    /* Limits from the boxes of the first leaf: the triangle is not farther away than the farthest
+     * corner of its box. */
+    __device__ void seed(const carom_group_way &way, unsigned left) {
         for (; left != 0; left &= left - 1u) {
             unsigned lane = (unsigned)__ffs((int)left) - 1u;
-            carom_box b;
+            float4 lowest = way.low[lane], highest = way.high[lane];
+            const float ends[3][2] = {
+                {lowest.x, highest.x}, {lowest.y, highest.y}, {lowest.z, highest.z}};
+            float square = 0.0f;
             for (int k = 0; k < 3; ++k) {
-                b.low[k] = __shfl_sync(~0u, mine.low[k], lane);
-                b.high[k] = __shfl_sync(~0u, mine.high[k], lane);
+                float apart = fmaxf(q.at[k] - ends[k][0], ends[k][1] - q.at[k]) + q.margin;
+                square = __fmaf_rn(apart, apart, square);
             }
+            square =
+                __fmaf_rn(square, 1.0f + 2.0f * CAROM_BVH8_SQUARE_MARGIN, CAROM_BVH8_UNDERFLOW);
+            limit = fminf(limit, square);
+        }
+    }
+
+    /* Compares the triangles of a leaf, one per lane, with the points. */
+    __device__ void visit(carom_group_way &way, uint32_t leaf, carom_bvh8_found &found) {
+        unsigned own = threadIdx.x % CAROM_WARP;
+        uint32_t first = leaf * CAROM_WARP, slot = first + own;
+        bool in_tree = slot < from.entries[0] &&
+                       !carom_bvh8_left_out(tree.records + CAROM_BVH8_RECORD * (uint64_t)slot);
+        carom_box mine = in_tree ? box(0, slot) : carom_box_empty();
+        unsigned left = __ballot_sync(~0u, gap(mine) != UINT32_MAX);
+        way.low[own] = make_float4(mine.low[0], mine.low[1], mine.low[2], 0.0f);
+        way.high[own] = make_float4(mine.high[0], mine.high[1], mine.high[2], 0.0f);
+        __syncwarp();
+        if (most == HUGE_VALF) seed(way, left);
+        for (; left != 0; left &= left - 1u) {
+            unsigned lane = (unsigned)__ffs((int)left) - 1u;
+            float4 lowest = way.low[lane], highest = way.high[lane];
+            carom_box b = {{lowest.x, lowest.y, lowest.z}, {highest.x, highest.y, highest.z}};
             bool need = needs(b);
             if (!__any_sync(~0u, need)) continue;
-            const float4 *record = tree.records + CAROM_WIDE_RECORD * (uint64_t)(first + lane);
-            if (carom_wide_left_out(record)) continue; /* all lanes read the same */
+            const float4 *record = tree.records + CAROM_BVH8_RECORD * (uint64_t)(first + lane);
             float lower, upper;
-            carom_wide_distance(q, record, &lower, &upper);
+            carom_bvh8_distance(q, record, &lower, &upper);
             if (need && !found.offer(first + lane, lower, upper)) {
                 full = true;
                 limit = -1.0f;
             }
-            if (limit >= 0.0f)
-                limit = __fmaf_rn(found.best * found.best, 1.0f + CAROM_WIDE_SQUARE_MARGIN,
-                                  CAROM_WIDE_UNDERFLOW);
+            limit = fminf(limit, __fmaf_rn(found.best * found.best, 1.0f + CAROM_BVH8_SQUARE_MARGIN,
+                                           CAROM_BVH8_UNDERFLOW));
         }
         most = carom_group_largest(fmaxf(limit, 0.0f));
+        __syncwarp(); /* before the next leaf is written */
     }
 
     /* Finds the triangles that may be nearest to the point of each lane; full: they are too
      * many. */
-    __device__ void run(carom_group_way &way, carom_wide_found &found) {
+    __device__ void run(carom_group_way &way, carom_bvh8_found &found) {
         unsigned lane = threadIdx.x % CAROM_WARP;
         uint32_t top = from.levels - 1, level = top, node[CAROM_TREE_LEVELS];
         found.count = 0;
@@ -141,7 +163,7 @@ struct carom_group_search {
             CAROM_ASSERT(child < from.entries[level]);
             if (lane == next) way.gap[level][lane] = UINT32_MAX;
             if (level == 1) {
-                visit(child, found);
+                visit(way, child, found);
                 continue;
             }
             --level;

@@ -3,7 +3,7 @@
  * soup, the order in which queries are answered, what is left to the host, and arrays of the host.
  *
  * Queries are answered in three steps, each for what the step before left open:
- *   floats   a thread per query finds the few triangles that matter (bvh_wide_cuda.h), with bounds
+ *   floats   a thread per query finds the few triangles that matter (bvh8_cuda.h), with bounds
  *            that allow for all rounding. Queries are sorted, so that the threads of a warp visit
  *            the same nodes;
  *   doubles  a thread per query decides between these triangles by the items of the CPU;
@@ -16,8 +16,8 @@
 
 #include <cstdlib>
 
+#include "bvh/bvh8_cuda.h"
 #include "bvh/bvh_cuda.h"
-#include "bvh/bvh_wide_cuda.h"
 #include "soup/soup_cuda.h"
 
 /* Queries that are sorted and answered together: memory for some 100 bytes each. */
@@ -34,6 +34,9 @@
  * first. */
 #define CAROM_BATCH_QUERIES_PER_LEFT 16u
 #define CAROM_BATCH_OPEN_ENTRIES     4096u
+/* Of a triangle for the host at most: so no kind of query makes the memory grow while another one,
+ * whose list is read when it is finished, is queued. */
+#define CAROM_BATCH_OPEN_BYTES 256u
 
 /* Counters of a batch. */
 enum { CAROM_BATCH_N_BAD, CAROM_BATCH_N_LEFT, CAROM_BATCH_N_OPEN };
@@ -44,7 +47,7 @@ enum { CAROM_BATCH_N_BAD, CAROM_BATCH_N_LEFT, CAROM_BATCH_N_OPEN };
 struct carom_batch_items {
     carom_soup_cuda_arrays soup;
 
-    __device__ bool get(uint32_t slot, const carom_wide_frame &frame, carom_box *box,
+    __device__ bool get(uint32_t slot, const carom_bvh8_frame &frame, carom_box *box,
                         float4 *record) const {
         uint32_t item = soup.tree.items[slot];
         carom_triangle t = carom_soup_cuda_slot(soup, slot, item);
@@ -67,16 +70,16 @@ struct carom_batch_items {
     }
 };
 
-static __device__ inline uint32_t carom_batch_item(const carom_wide_tree &tree, uint32_t slot) {
-    return __float_as_uint(tree.records[CAROM_WIDE_RECORD * (uint64_t)slot + 2].y);
+static __device__ inline uint32_t carom_batch_item(const carom_bvh8_tree &tree, uint32_t slot) {
+    return __float_as_uint(tree.records[CAROM_BVH8_RECORD * (uint64_t)slot + 2].y);
 }
 
-static __device__ inline uint32_t carom_batch_face(const carom_wide_tree &tree, uint32_t slot) {
-    return __float_as_uint(tree.records[CAROM_WIDE_RECORD * (uint64_t)slot + 2].z);
+static __device__ inline uint32_t carom_batch_face(const carom_bvh8_tree &tree, uint32_t slot) {
+    return __float_as_uint(tree.records[CAROM_BVH8_RECORD * (uint64_t)slot + 2].z);
 }
 
 /* A point in the frame of the tree of bvh_cuda.h. */
-static __device__ inline void carom_batch_to_frame(const carom_wide_frame &frame, carom_vec3 p,
+static __device__ inline void carom_batch_to_frame(const carom_bvh8_frame &frame, carom_vec3 p,
                                                    double *at) {
     at[0] = p.x * frame.scale - frame.origin[0];
     at[1] = p.y * frame.scale - frame.origin[1];
@@ -84,21 +87,21 @@ static __device__ inline void carom_batch_to_frame(const carom_wide_frame &frame
 }
 
 static inline carom_status carom_batch_reserve_tree(carom_device *device, uint32_t triangles) {
-    carom_wide_tree tree = {};
+    carom_bvh8_tree tree = {};
     return carom_device_reserve_scratch(device, CAROM_SCRATCH_BATCH_TREE,
-                                        carom_wide_lay_out(triangles, nullptr, &tree), "a search");
+                                        carom_bvh8_lay_out(triangles, nullptr, &tree), "a search");
 }
 
 /* Queues the build of the wide tree. */
-static inline carom_wide_tree carom_batch_build(carom_device *device,
+static inline carom_bvh8_tree carom_batch_build(carom_device *device,
                                                 const carom_soup_cuda_arrays &soup) {
-    carom_wide_tree tree = {};
-    uint64_t bytes = carom_wide_lay_out(soup.triangle_count, nullptr, &tree);
-    (void)carom_wide_lay_out(soup.triangle_count,
+    carom_bvh8_tree tree = {};
+    uint64_t bytes = carom_bvh8_lay_out(soup.triangle_count, nullptr, &tree);
+    (void)carom_bvh8_lay_out(soup.triangle_count,
                              carom_device_take<char>(device, CAROM_SCRATCH_BATCH_TREE, bytes),
                              &tree);
     carom_device_step(device, "wide tree");
-    carom_wide_build(device, carom_batch_items{soup}, soup.tree, soup.frame, tree);
+    carom_bvh8_build(device, carom_batch_items{soup}, soup.tree, soup.frame, tree);
     return tree;
 }
 
@@ -198,6 +201,19 @@ static __device__ void carom_batch_walk(const carom_bvh_cuda_tree &tree, carom_b
 
 /* ---- What is left to the host ---------------------------------------------------------------- */
 
+/* The list of one operation: several may be queued before the first is finished, so each has a part
+ * of the memory for itself. */
+template <typename OPEN>
+static carom_device_list<OPEN> carom_batch_open_list(carom_device *device, carom_device_op *op) {
+    uint64_t bytes =
+        carom_device_scratch_bytes(device, CAROM_SCRATCH_BATCH_OPEN) / CAROM_DEVICE_MOST_OPS;
+    bytes -= bytes % CAROM_BATCH_OPEN_BYTES;
+    char *memory = carom_device_scratch_data<char>(device, CAROM_SCRATCH_BATCH_OPEN);
+    static_assert(sizeof(OPEN) <= CAROM_BATCH_OPEN_BYTES, "enlarge CAROM_BATCH_OPEN_BYTES");
+    return {(OPEN *)(memory + bytes * (uint64_t)(op->counters - device->counters)),
+            bytes / sizeof(OPEN), &op->counters->n[CAROM_BATCH_N_OPEN]};
+}
+
 /* Results of the host, by query. */
 template <typename RESULT> struct carom_batch_answer {
     RESULT result;
@@ -223,14 +239,14 @@ template <typename ENTRY> static int carom_batch_compare(const void *a, const vo
  * writes these to the device. Entries begin with query and item and are no smaller than an answer.
  * Waits. */
 template <typename KIND>
-static carom_status
-carom_batch_decide_on_host(carom_device *device, uint64_t count, typename KIND::result *results,
-                           typename KIND::decide_fn *decide, uint64_t *queries) {
+static carom_status carom_batch_decide_on_host(carom_device *device, void *on_device,
+                                               uint64_t count, typename KIND::result *results,
+                                               typename KIND::decide_fn *decide,
+                                               uint64_t *queries) {
     typedef typename KIND::open ENTRY;
     typedef typename KIND::result RESULT;
     typedef carom_batch_answer<RESULT> answer;
     static_assert(sizeof(answer) <= sizeof(ENTRY), "answers take the memory of entries");
-    void *on_device = carom_device_scratch_data<void>(device, CAROM_SCRATCH_BATCH_OPEN);
     *queries = 0;
     if (count == 0) return CAROM_OK;
     ENTRY *entries = (ENTRY *)malloc(count * sizeof(ENTRY));
@@ -270,15 +286,15 @@ carom_batch_decide_on_host(carom_device *device, uint64_t count, typename KIND::
 
 template <typename INPUT, typename RESULT> struct carom_batch_view {
     carom_soup_cuda_arrays soup;
-    carom_wide_tree tree;
+    carom_bvh8_tree tree;
     const INPUT *in;
     RESULT *out;
 };
 
 /* The slots of the triangles that matter to queries, in their order. */
 struct carom_batch_found {
-    uint32_t *counts; /* or CAROM_WIDE_MORE */
-    uint32_t *slots;  /* CAROM_WIDE_CANDIDATES each */
+    uint32_t *counts; /* or CAROM_BVH8_MORE */
+    uint32_t *slots;  /* CAROM_BVH8_CANDIDATES each */
 };
 
 static inline uint64_t carom_batch_lay_out_found(uint32_t count, char *memory,
@@ -286,7 +302,7 @@ static inline uint64_t carom_batch_lay_out_found(uint32_t count, char *memory,
     uint64_t row = carom_device_row((uint64_t)count * sizeof(uint32_t));
     f->counts = (uint32_t *)memory;
     f->slots = (uint32_t *)(memory + row);
-    return row + (uint64_t)count * CAROM_WIDE_CANDIDATES * sizeof(uint32_t);
+    return row + (uint64_t)count * CAROM_BVH8_CANDIDATES * sizeof(uint32_t);
 }
 
 /* KIND has the types input, result, open (of entries for the host) and decide_fn; the kernels keys,
@@ -326,8 +342,9 @@ static carom_status carom_batch_reserve(carom_device *device, carom_device_op *o
                                                a->count / CAROM_BATCH_QUERIES_PER_LEFT +
                                                    CAROM_DEVICE_LIST_ENTRIES,
                                                sizeof(uint32_t), KIND::name));
-    return carom_device_reserve_list(device, CAROM_SCRATCH_BATCH_OPEN, CAROM_BATCH_OPEN_ENTRIES,
-                                     sizeof(typename KIND::open), KIND::name);
+    return carom_device_reserve_list(device, CAROM_SCRATCH_BATCH_OPEN,
+                                     CAROM_DEVICE_MOST_OPS * CAROM_BATCH_OPEN_ENTRIES,
+                                     CAROM_BATCH_OPEN_BYTES, KIND::name);
 }
 
 /* Queues the steps in floats and doubles, some millions of queries at a time. */
@@ -370,8 +387,8 @@ template <typename KIND> static void carom_batch_launch(carom_device *device, ca
         a->chunk(), carom_device_take<char>(device, CAROM_SCRATCH_BATCH_FOUND, bytes), &found);
     carom_device_list<uint32_t> left =
         carom_device_list_of<uint32_t>(device, CAROM_SCRATCH_BATCH_LEFT, op, CAROM_BATCH_N_LEFT);
-    carom_device_list<typename KIND::open> open = carom_device_list_of<typename KIND::open>(
-        device, CAROM_SCRATCH_BATCH_OPEN, op, CAROM_BATCH_N_OPEN);
+    carom_device_list<typename KIND::open> open =
+        carom_batch_open_list<typename KIND::open>(device, op);
     carom_batch_launch_chunks<KIND>(device, op, v, order, found, left);
     carom_device_step(device, "left by floats");
     carom_device_launch(device, KIND::search,
@@ -390,12 +407,16 @@ static carom_status carom_batch_finish(carom_device *device, carom_device_op *op
                                  KIND::name, KIND::bad);
     *again = carom_device_list_grows(device, CAROM_SCRATCH_BATCH_LEFT, n[CAROM_BATCH_N_LEFT],
                                      sizeof(uint32_t));
-    *again = carom_device_list_grows(device, CAROM_SCRATCH_BATCH_OPEN, n[CAROM_BATCH_N_OPEN],
-                                     sizeof(typename KIND::open)) ||
-             *again;
+    carom_device_list<typename KIND::open> open =
+        carom_batch_open_list<typename KIND::open>(device, op);
+    if (n[CAROM_BATCH_N_OPEN] > open.capacity)
+        *again = carom_device_list_grows(device, CAROM_SCRATCH_BATCH_OPEN,
+                                         (n[CAROM_BATCH_N_OPEN] + 1) * CAROM_DEVICE_MOST_OPS,
+                                         CAROM_BATCH_OPEN_BYTES) ||
+                 *again;
     if (*again) return CAROM_OK;
-    CAROM_DEVICE_TRY(carom_batch_decide_on_host<KIND>(device, n[CAROM_BATCH_N_OPEN], a->out,
-                                                      a->decide, &queries));
+    CAROM_DEVICE_TRY(carom_batch_decide_on_host<KIND>(device, open.data, n[CAROM_BATCH_N_OPEN],
+                                                      a->out, a->decide, &queries));
     device->steps.open_in_floats = n[CAROM_BATCH_N_LEFT];
     device->steps.open_in_doubles = queries;
     return CAROM_OK;

@@ -44,13 +44,23 @@ carom_status carom_soup_check_points(carom_context *context, const carom_soup *s
 carom_status carom_soup_points_finite(carom_context *context, const carom_vec3 *points,
                                       uint64_t count);
 
-/* carom_soup_closest_points and carom_soup_cast_rays on the GPU: soup_points_device.c. */
+/* Whether the faces that are not removed are balanced; the soup keeps the answer. */
+carom_status carom_soup_find_balanced(carom_context *context, const carom_soup *soup,
+                                      bool *balanced);
+
+/* The queries of soup_points.h on the GPU: soup_points_device.c. */
 carom_status carom_soup_device_closest_points(carom_context *context, const carom_soup *soup,
                                               const carom_vec3 *points, uint64_t count,
                                               carom_hit *hits);
 
 carom_status carom_soup_device_cast_rays(carom_context *context, const carom_soup *soup,
                                          const carom_ray *rays, uint64_t count, carom_hit *hits);
+
+carom_status carom_soup_device_winding(carom_context *context, const carom_soup *soup,
+                                       const carom_vec3 *points, uint64_t count, int32_t *windings);
+carom_status carom_soup_device_signed_distances(carom_context *context, const carom_soup *soup,
+                                                const carom_vec3 *points, uint64_t count,
+                                                double *distances, carom_hit *hits);
 
 /* The nearest face of one point. The search starts at turn->slot and sets it. */
 carom_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup, carom_vec3 point,

@@ -27,8 +27,8 @@ typedef carom_batch_view<carom_vec3, carom_hit> points_view;
 
 /* A point for the step in floats; false: it is too far away, or not finite. */
 static __device__ inline bool points_in_floats(const points_view &v, carom_vec3 point,
-                                               carom_wide_point *q) {
-    const carom_wide_frame &frame = *v.tree.frame;
+                                               carom_bvh8_point *q) {
+    const carom_bvh8_frame &frame = *v.tree.frame;
     double at[3], largest = 0.0;
     carom_batch_to_frame(frame, point, at);
     for (int k = 0; k < 3; ++k) q->at[k] = q->rest[k] = 0.0f;
@@ -37,11 +37,11 @@ static __device__ inline bool points_in_floats(const points_view &v, carom_vec3 
         q->at[k] = (float)at[k];
         q->rest[k] = (float)(at[k] - (double)q->at[k]);
         largest = CAROM_MAX(fabs(at[k]), largest);
-        if (!(fabs(at[k]) <= CAROM_WIDE_FARTHEST)) return false;
+        if (!(fabs(at[k]) <= CAROM_BVH8_FARTHEST)) return false;
     }
-    q->margin = CAROM_WIDE_GAP_ERROR * (1.0f + (float)largest);
-    q->error = CAROM_WIDE_PLACE_ERROR * (1.0f + (float)largest) +
-               (v.soup.doubles ? CAROM_WIDE_RECORD_ERROR : 0.0f);
+    q->margin = CAROM_BVH8_GAP_ERROR * (1.0f + (float)largest);
+    q->error = CAROM_BVH8_POSITION_ERROR * (1.0f + (float)largest) +
+               (v.soup.doubles ? CAROM_BVH8_RECORD_ERROR : 0.0f);
     return true;
 }
 
@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(CAROM_BATCH_THREADS)
     uint32_t i = blockIdx.x * CAROM_BATCH_THREADS + threadIdx.x;
     if (i >= count) return;
     carom_vec3 point = v.in[first + i];
-    carom_wide_point q;
+    carom_bvh8_point q;
     if (!carom_vec_finite(point)) atomicAdd(&counters->n[CAROM_BATCH_N_BAD], 1ull); /* rare */
     keys[i] = points_in_floats(v, point, &q)
                   ? carom_tree_hilbert(carom_batch_cell(q.at[0]), carom_batch_cell(q.at[1]),
@@ -71,9 +71,9 @@ static __global__ void __launch_bounds__(CAROM_BATCH_THREADS)
     carom_device_begin();
     __shared__ carom_group_way ways[CAROM_BATCH_THREADS / CAROM_WARP];
     uint32_t i = blockIdx.x * CAROM_BATCH_THREADS + threadIdx.x;
-    carom_wide_found nearest;
+    carom_bvh8_found nearest;
     carom_group_search group = {v.soup.tree, v.tree};
-    const carom_wide_frame &frame = *v.tree.frame;
+    const carom_bvh8_frame &frame = *v.tree.frame;
     nearest.count = 0;
     group.unit = (float)frame.unit;
     group.there =
@@ -83,12 +83,12 @@ static __global__ void __launch_bounds__(CAROM_BATCH_THREADS)
         group.run(ways[threadIdx.x / CAROM_WARP], nearest);
         good = good && !group.full;
     } else if (good) {
-        good = carom_wide_find_nearest(v.tree, group.q, nearest);
+        good = carom_bvh8_find_nearest(v.tree, group.q, nearest);
     }
     if (i >= count) return;
-    found.counts[i] = good ? nearest.count : CAROM_WIDE_MORE;
+    found.counts[i] = good ? nearest.count : CAROM_BVH8_MORE;
     for (unsigned k = 0; good && k < nearest.count; ++k)
-        found.slots[CAROM_WIDE_CANDIDATES * (uint64_t)i + k] = nearest.slot[k];
+        found.slots[CAROM_BVH8_CANDIDATES * (uint64_t)i + k] = nearest.slot[k];
 }
 
 /* ---- Doubles --------------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ struct points_errors {
     double at[3], margin; /* of the search by warps */
 };
 
-static __device__ inline points_errors points_errors_of(const carom_wide_frame &frame,
+static __device__ inline points_errors points_errors_of(const carom_bvh8_frame &frame,
                                                         carom_vec3 point) {
     points_errors e;
     double size = frame.reach;
@@ -172,7 +172,7 @@ static __global__ void __launch_bounds__(CAROM_BATCH_THREADS)
     uint64_t query = first + order[i];
     unsigned candidates = found.counts[i];
     carom_vec3 point = v.in[query];
-    if (candidates == CAROM_WIDE_MORE) {
+    if (candidates == CAROM_BVH8_MORE) {
         left.append((uint32_t)query);
         return;
     }
@@ -180,9 +180,9 @@ static __global__ void __launch_bounds__(CAROM_BATCH_THREADS)
         v.out[query] = carom_points_none(point);
         return;
     }
-    uint32_t slots[CAROM_WIDE_CANDIDATES], items[CAROM_WIDE_CANDIDATES];
+    uint32_t slots[CAROM_BVH8_CANDIDATES], items[CAROM_BVH8_CANDIDATES];
     for (unsigned k = 0; k < candidates; ++k) {
-        slots[k] = found.slots[CAROM_WIDE_CANDIDATES * (uint64_t)i + k];
+        slots[k] = found.slots[CAROM_BVH8_CANDIDATES * (uint64_t)i + k];
         items[k] = carom_batch_item(v.tree, slots[k]);
     }
     points_sort_candidates(slots, items, candidates);
@@ -374,6 +374,10 @@ static carom_status points_closest_of_host(carom_device *device, const carom_dev
                                             on_host);
 }
 
+#include "soup/soup_winding_cuda.h"
+
 extern "C"
     __attribute__((visibility("default"))) extern const carom_cuda_points carom_cuda_points_2 = {
-        points_closest, points_closest_of_host, carom_rays_cast, carom_rays_cast_of_host};
+        points_closest, points_closest_of_host, carom_rays_cast, carom_rays_cast_of_host,
+        points_winding, points_winding_of_host, points_signed,   points_signed_of_host,
+};

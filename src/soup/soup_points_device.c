@@ -35,11 +35,9 @@ carom_status carom_soup_device_closest_points(carom_context *context, const caro
     CAROM_TRY(carom_soup_points_finite(context, points, count));
     CAROM_TRY(carom_cuda_finish(context));
     carom_progress_begin(context, "finding nearest faces", 0);
-    return points_device_end(context,
-                             points_device_table()->closest_of_host(context->device, soup->device,
-                                                                    points, count, hits,
-                                                                    carom_not_farther, &on_host),
-                             on_host);
+    carom_status status = points_device_table()->closest_of_host(
+        context->device, soup->device, points, count, hits, carom_not_farther, &on_host);
+    return points_device_end(context, status, on_host);
 }
 
 /* As soup_rays_offer, of all triangles. */
@@ -70,11 +68,45 @@ carom_status carom_soup_device_cast_rays(carom_context *context, const carom_sou
     CAROM_TRY(carom_rays_check(context, rays, count));
     CAROM_TRY(carom_cuda_finish(context));
     carom_progress_begin(context, "casting rays", 0);
-    return points_device_end(
-        context,
-        points_device_table()->cast_of_host(context->device, soup->device, rays, count, hits,
-                                            points_device_decide_ray, &on_host),
-        on_host);
+    carom_status status = points_device_table()->cast_of_host(
+        context->device, soup->device, rays, count, hits, points_device_decide_ray, &on_host);
+    return points_device_end(context, status, on_host);
+}
+
+carom_status carom_soup_device_winding(carom_context *context, const carom_soup *soup,
+                                       const carom_vec3 *points, uint64_t count,
+                                       int32_t *windings) {
+    CAROM_TRY(points_device_check(context, soup));
+    CAROM_TRY(carom_soup_points_finite(context, points, count));
+    CAROM_TRY(carom_cuda_finish(context));
+    carom_progress_begin(context, "counting windings", 0);
+    carom_status status = points_device_table()->winding_of_host(context->device, soup->device,
+                                                                 points, count, windings);
+    return points_device_end(context, status, 0);
+}
+
+/* Signs on the GPU are those of exact winding numbers alone. */
+static carom_status points_device_check_balanced(carom_context *context, const carom_soup *soup) {
+    bool balanced;
+    CAROM_TRY(points_device_check(context, soup));
+    CAROM_TRY(carom_soup_find_balanced(context, soup, &balanced));
+    if (balanced) return CAROM_OK;
+    return carom_fail(context, CAROM_UNSUPPORTED,
+                      "the soup is not balanced (it has holes, say), and generalised winding "
+                      "numbers are not computed on cuda; use a context of backend cpu");
+}
+
+carom_status carom_soup_device_signed_distances(carom_context *context, const carom_soup *soup,
+                                                const carom_vec3 *points, uint64_t count,
+                                                double *distances, carom_hit *hits) {
+    uint64_t on_host = 0;
+    CAROM_TRY(points_device_check_balanced(context, soup));
+    CAROM_TRY(carom_soup_points_finite(context, points, count));
+    CAROM_TRY(carom_cuda_finish(context));
+    carom_progress_begin(context, "finding signed distances", 0);
+    carom_status status = points_device_table()->signed_of_host(
+        context->device, soup->device, points, count, distances, hits, carom_not_farther, &on_host);
+    return points_device_end(context, status, on_host);
 }
 
 /* ---- Arrays in device memory ----------------------------------------------------------------- */
@@ -101,4 +133,29 @@ carom_status carom_cuda_soup_cast_rays(carom_context *context, const carom_soup 
     return carom_device_pass(context,
                              points_device_table()->cast(device, soup->device, device_rays, count,
                                                          device_hits, points_device_decide_ray));
+}
+
+carom_status carom_cuda_soup_winding(carom_context *context, const carom_soup *soup,
+                                     const carom_vec3 *device_points, uint64_t count,
+                                     int32_t *device_windings) {
+    CAROM_REQUIRE_BATCH(context, soup, device_points, count, device_windings);
+    carom_device *device;
+    CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
+    CAROM_TRY(points_device_check(context, soup));
+    return carom_device_pass(context,
+                             points_device_table()->winding(device, soup->device, device_points,
+                                                            count, device_windings));
+}
+
+carom_status carom_cuda_soup_signed_distances(carom_context *context, const carom_soup *soup,
+                                              const carom_vec3 *device_points, uint64_t count,
+                                              double *device_distances, carom_hit *device_hits) {
+    CAROM_REQUIRE_BATCH(context, soup, device_points, count, device_distances);
+    CAROM_REQUIRE_OUTPUTS(device_hits, count, "device_hits");
+    carom_device *device;
+    CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
+    CAROM_TRY(points_device_check_balanced(context, soup));
+    return carom_device_pass(context, points_device_table()->signed_distances(
+                                          device, soup->device, device_points, count,
+                                          device_distances, device_hits, carom_not_farther));
 }

@@ -41,6 +41,18 @@ typedef struct carom_cuda_points {
     carom_status (*cast_of_host)(carom_device *device, const carom_device_soup *soup,
                                  const carom_ray *rays, uint64_t count, carom_hit *hits,
                                  carom_ray_decide_fn *decide, uint64_t *on_host);
+    carom_status (*winding)(carom_device *device, const carom_device_soup *soup,
+                            const carom_vec3 *points, uint64_t count, int32_t *windings);
+    carom_status (*winding_of_host)(carom_device *device, const carom_device_soup *soup,
+                                    const carom_vec3 *points, uint64_t count, int32_t *windings);
+    /* Of balanced soups; of the host's arrays `hits` may be NULL. */
+    carom_status (*signed_distances)(carom_device *device, const carom_device_soup *soup,
+                                     const carom_vec3 *points, uint64_t count, double *distances,
+                                     carom_hit *hits, carom_not_farther_fn *not_farther);
+    carom_status (*signed_of_host)(carom_device *device, const carom_device_soup *soup,
+                                   const carom_vec3 *points, uint64_t count, double *distances,
+                                   carom_hit *hits, carom_not_farther_fn *not_farther,
+                                   uint64_t *on_host);
 } carom_cuda_points;
 
 #define CAROM_CUDA_POINTS "carom_cuda_points_2"

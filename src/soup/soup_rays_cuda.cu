@@ -16,16 +16,20 @@ typedef carom_device_ray_open rays_open;
 /* Rays whose start is farther away, in edges of the cube, miss it: their largest component moves
  * them past it. */
 #define RAYS_FARTHEST 2048.0
-/* The cube of the view in floats, a little more than CAROM_WIDE_CUBE. */
+/* The cube of the view in floats, a little more than CAROM_BVH8_CUBE. */
 #define RAYS_OUTSIDE 1.07
 /* Relative error of the place where the ray enters the cube, in doubles: some roundings of 2^-53 of
  * the start and the way from there; as an advance. */
 #define RAYS_ENTRY_ERROR 0x1p-40
 
+/* Blocks per processor in floats: more than registers would allow, as most of the time is spent
+ * waiting for nodes. */
+#define RAYS_BLOCKS 8u
+
 /* ---- Order ----------------------------------------------------------------------------------- */
 
 /* The frame of boxes, or with `unit` the unit frame. */
-static __device__ inline carom_ray_frame rays_frame(const carom_wide_frame &frame, double unit) {
+static __device__ inline carom_ray_frame rays_frame(const carom_bvh8_frame &frame, double unit) {
     carom_ray_frame f;
     f.scale = frame.scale * unit;
     for (int k = 0; k < 3; ++k) f.shift[k] = frame.origin[k] * unit;
@@ -37,8 +41,8 @@ enum { RAYS_MISS, RAYS_SEEN, RAYS_UNSEEN };
 
 /* A ray for the step in floats; RAYS_UNSEEN: it needs doubles. */
 static __device__ inline int rays_in_floats(const rays_view &v, const carom_ray &ray,
-                                            carom_wide_ray *r) {
-    const carom_wide_frame &wide = *v.tree.frame;
+                                            carom_bvh8_ray *r) {
+    const carom_bvh8_frame &wide = *v.tree.frame;
     carom_ray_frame frame = rays_frame(wide, wide.unit);
     carom_ray_view view;
     carom_ray_begin(ray.origin, ray.direction, ray.length, &frame, &view);
@@ -46,7 +50,7 @@ static __device__ inline int rays_in_floats(const rays_view &v, const carom_ray 
     if (wide.usable == 0 || !(view.error < RAYS_ENTRY_ERROR)) return RAYS_UNSEEN;
     double entry = 0.0;
     for (int k = 0; k < 3; ++k) {
-        double apart = fabs(view.start[k]) - CAROM_WIDE_CUBE, d = view.unit_direction[k];
+        double apart = fabs(view.start[k]) - CAROM_BVH8_CUBE, d = view.unit_direction[k];
         if (!(apart > 0.0)) continue;
         if (d == 0.0 || (d > 0.0) == (view.start[k] > 0.0)) return RAYS_MISS;
         entry = CAROM_MAX(apart / fabs(d), entry);
@@ -84,7 +88,7 @@ static __global__ void __launch_bounds__(CAROM_BATCH_THREADS)
     uint32_t i = blockIdx.x * CAROM_BATCH_THREADS + threadIdx.x;
     if (i >= count) return;
     carom_ray ray = v.in[first + i];
-    carom_wide_ray r;
+    carom_bvh8_ray r;
     numbers[i] = i;
     keys[i] = 0;
     if (!carom_ray_good(&ray)) {
@@ -97,24 +101,24 @@ static __global__ void __launch_bounds__(CAROM_BATCH_THREADS)
 
 /* ---- Floats ---------------------------------------------------------------------------------- */
 
-static __global__ void __launch_bounds__(CAROM_BATCH_THREADS)
+static __global__ void __launch_bounds__(CAROM_BATCH_THREADS, RAYS_BLOCKS)
     rays_find(rays_view v, uint64_t first, uint32_t count, const uint32_t *order,
               carom_batch_found found) {
     carom_device_begin();
     uint32_t i = blockIdx.x * CAROM_BATCH_THREADS + threadIdx.x;
     if (i >= count) return;
     carom_ray ray = v.in[first + order[i]];
-    carom_wide_ray r;
-    carom_wide_found f;
+    carom_bvh8_ray r;
+    carom_bvh8_found f;
     f.count = 0;
     int seen = carom_ray_good(&ray) ? rays_in_floats(v, ray, &r) : RAYS_MISS;
     if (seen == RAYS_SEEN) {
-        carom_wide_ray_begin(&r);
-        if (!carom_wide_find_first(v.tree, r, f)) seen = RAYS_UNSEEN;
+        carom_bvh8_ray_begin(&r);
+        if (!carom_bvh8_find_first(v.tree, r, f)) seen = RAYS_UNSEEN;
     }
-    found.counts[i] = seen == RAYS_UNSEEN ? CAROM_WIDE_MORE : f.count;
+    found.counts[i] = seen == RAYS_UNSEEN ? CAROM_BVH8_MORE : f.count;
     for (unsigned k = 0; seen == RAYS_SEEN && k < f.count; ++k)
-        found.slots[CAROM_WIDE_CANDIDATES * (uint64_t)i + k] = f.slot[k];
+        found.slots[CAROM_BVH8_CANDIDATES * (uint64_t)i + k] = f.slot[k];
 }
 
 /* ---- Doubles --------------------------------------------------------------------------------- */
@@ -195,7 +199,7 @@ static __global__ void __launch_bounds__(CAROM_BATCH_THREADS)
     uint64_t query = first + order[i];
     unsigned candidates = found.counts[i];
     carom_ray ray = v.in[query];
-    if (candidates == CAROM_WIDE_MORE) {
+    if (candidates == CAROM_BVH8_MORE) {
         left.append((uint32_t)query);
         return;
     }
@@ -208,7 +212,7 @@ static __global__ void __launch_bounds__(CAROM_BATCH_THREADS)
         carom_ray_begin(ray.origin, ray.direction, ray.length, &frame, &view);
     }
     for (unsigned k = 0; k < candidates && !view.misses; ++k) {
-        uint32_t slot = found.slots[CAROM_WIDE_CANDIDATES * (uint64_t)i + k];
+        uint32_t slot = found.slots[CAROM_BVH8_CANDIDATES * (uint64_t)i + k];
         uint32_t item = carom_batch_item(v.tree, slot);
         int verdict = rays_meet(view, carom_soup_cuda_slot(v.soup, slot, item), &hit);
         best.offer(verdict, hit, item);

@@ -111,7 +111,8 @@ static carom_status compute_balanced(carom_context *context, const carom_soup *s
 }
 
 /* The same, computed by the first query after a change and kept in the soup's cache. */
-static carom_status find_balanced(carom_context *context, const carom_soup *soup, bool *balanced) {
+carom_status carom_soup_find_balanced(carom_context *context, const carom_soup *soup,
+                                      bool *balanced) {
     _Atomic uint8_t *known = &soup->cache->balanced;
     uint8_t value = atomic_load_explicit(known, memory_order_relaxed);
     *balanced = value == CAROM_SOUP_BALANCED_YES;
@@ -123,7 +124,7 @@ static carom_status find_balanced(carom_context *context, const carom_soup *soup
 }
 
 static carom_status prepare_signs(winding_query *q) {
-    CAROM_TRY(find_balanced(q->batch.context, q->batch.soup, &q->exact));
+    CAROM_TRY(carom_soup_find_balanced(q->batch.context, q->batch.soup, &q->exact));
     return q->exact ? CAROM_OK : make_field(q);
 }
 
@@ -147,6 +148,8 @@ static carom_status soup_winding_answer_all(winding_query *q,
 carom_status carom_soup_winding(carom_context *context, const carom_soup *soup,
                                 const carom_vec3 *points, uint64_t count, int32_t *windings) {
     CAROM_REQUIRE_BATCH(context, soup, points, count, windings);
+    if (carom_soup_on_device(context))
+        return carom_soup_device_winding(context, soup, points, count, windings);
     CAROM_TRY(carom_soup_check_points(context, soup, points, count));
     winding_query q = query_make(context, soup, points);
     q.batch.answer = answer_winding;
@@ -169,6 +172,8 @@ carom_status carom_soup_signed_distances(carom_context *context, const carom_sou
                                          const carom_vec3 *points, uint64_t count,
                                          double *distances, carom_hit *hits) {
     CAROM_REQUIRE_BATCH(context, soup, points, count, distances);
+    if (carom_soup_on_device(context))
+        return carom_soup_device_signed_distances(context, soup, points, count, distances, hits);
     CAROM_TRY(carom_soup_check_points(context, soup, points, count));
     winding_query q = query_make(context, soup, points);
     q.batch.answer = answer_distance;
