@@ -491,11 +491,15 @@ carom_status carom_soup_check_on_cpu(carom_context *context, const carom_soup *s
                       carom_status_name(soup->failed));
 }
 
+carom_status carom_soup_check_grid(carom_context *context, const carom_soup *soup) {
+    if (soup->method != CAROM_SOUP_METHOD_GRID) return CAROM_OK;
+    return carom_fail(context, CAROM_UNSUPPORTED,
+                      "a soup made with method GRID has no tree for this query; make it with "
+                      "method AUTO or TREE");
+}
+
 carom_status carom_soup_check_ready(carom_context *context, const carom_soup *soup) {
-    if (soup->method == CAROM_SOUP_METHOD_GRID)
-        return carom_fail(context, CAROM_UNSUPPORTED,
-                          "a soup made with method GRID has no tree for this query; make it with "
-                          "method AUTO or TREE");
+    CAROM_TRY(carom_soup_check_grid(context, soup));
     return carom_soup_check_any(context, soup);
 }
 
