@@ -32,6 +32,11 @@ carom_status carom_device_check(carom_device *device, cudaError_t error, const c
     (void)cudaGetLastError(); /* what is not sticky is forgotten */
     if (error == cudaErrorMemoryAllocation)
         return carom_device_fail(device, CAROM_NO_MEMORY, "no device memory for %s", what);
+    if (!device->lost && cudaFree(nullptr) != cudaSuccess) { /* it is: nothing succeeds any more */
+        device->lost = true;
+        snprintf(device->lost_at, sizeof(device->lost_at), "%s: %s", what,
+                 cudaGetErrorString(error));
+    }
     if (error == cudaErrorAssert)
         return carom_device_fail(device, CAROM_NO_DEVICE,
                                  "an invariant of Carom was broken on the CUDA device before %s: "
@@ -39,6 +44,13 @@ carom_status carom_device_check(carom_device *device, cudaError_t error, const c
                                  what);
     return carom_device_fail(device, CAROM_NO_DEVICE, "the CUDA device failed at %s: %s", what,
                              cudaGetErrorString(error));
+}
+
+carom_status carom_device_check_lost(carom_device *device) {
+    if (!device->lost) return CAROM_OK;
+    return carom_device_fail(device, CAROM_NO_DEVICE,
+                             "the CUDA device was lost for this process at %s; start it again",
+                             device->lost_at);
 }
 
 #define DEVICE_CUDA_TRY(device, call, what) CAROM_DEVICE_TRY(carom_device_check(device, call, what))
@@ -92,11 +104,11 @@ carom_status carom_device_reserve_pairs(carom_device *device, carom_cuda_pairs *
     if (pairs->memory == nullptr) pairs->memory = new (std::nothrow) carom_device_block{};
     if (pairs->memory == nullptr)
         return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for pairs");
-    CAROM_DEVICE_TRY(carom_device_reserve(device, device_cuda_block_of(pairs),
-                                          count * sizeof(carom_pair), "the pairs"));
+    carom_status status = carom_device_reserve(device, device_cuda_block_of(pairs),
+                                               count * sizeof(carom_pair), "the pairs");
     pairs->data = (carom_pair *)device_cuda_block_of(pairs)->data;
     pairs->capacity = device_cuda_block_of(pairs)->bytes / sizeof(carom_pair);
-    return CAROM_OK;
+    return status;
 }
 
 static void pairs_free(carom_cuda_pairs *pairs) {
@@ -106,6 +118,7 @@ static void pairs_free(carom_cuda_pairs *pairs) {
 }
 
 static carom_status device_cuda_allocate(carom_device *device, uint64_t bytes, void **memory) {
+    CAROM_DEVICE_TRY(carom_device_check_lost(device));
     DEVICE_CUDA_TRY(device, cudaSetDevice(device->number), "choosing the device");
     DEVICE_CUDA_TRY(device, cudaMalloc(memory, bytes != 0 ? bytes : 1), "the caller");
     return CAROM_OK;
@@ -118,6 +131,7 @@ static carom_status device_cuda_release(carom_device *device, void *memory) {
 
 static carom_status device_cuda_copy(carom_device *device, void *to, const void *from,
                                      uint64_t bytes, cudaMemcpyKind kind) {
+    CAROM_DEVICE_TRY(carom_device_check_lost(device));
     DEVICE_CUDA_TRY(device, cudaMemcpyAsync(to, from, bytes, kind, device->stream), "a copy");
     DEVICE_CUDA_TRY(device, cudaStreamSynchronize(device->stream), "a copy");
     return CAROM_OK;
@@ -249,6 +263,7 @@ static carom_status get_steps(carom_device *device, carom_cuda_steps *steps) {
 /* ---- Operations ------------------------------------------------------------------------------ */
 
 carom_status carom_device_submit(carom_device *device, const carom_device_op *op) {
+    CAROM_DEVICE_TRY(carom_device_check_lost(device));
     DEVICE_CUDA_TRY(device, cudaSetDevice(device->number), "choosing the device");
     if (device->op_count == CAROM_DEVICE_MOST_OPS) {
         if (device->recording)
@@ -316,6 +331,7 @@ static carom_status finish_all(carom_device *device, bool *again) {
 carom_status carom_device_finish(carom_device *device) {
     carom_status status = CAROM_OK;
     bool again = true;
+    CAROM_DEVICE_TRY(carom_device_check_lost(device));
     DEVICE_CUDA_TRY(device, cudaSetDevice(device->number), "choosing the device");
     if (device->recording)
         return carom_device_fail(device, CAROM_UNSUPPORTED,
@@ -381,6 +397,7 @@ static carom_status capture(carom_device *device, carom_cuda_frame *frame) {
 }
 
 static carom_status frame_run(carom_device *device, carom_cuda_frame *frame) {
+    CAROM_DEVICE_TRY(carom_device_check_lost(device));
     DEVICE_CUDA_TRY(device, cudaSetDevice(device->number), "choosing the device");
     if (device->recording)
         return carom_device_fail(device, CAROM_UNSUPPORTED, "a frame is being recorded");
@@ -502,6 +519,9 @@ static uint64_t device_cuda_bytes_of(const carom_device *device) {
 static carom_status trim(carom_device *device) {
     CAROM_DEVICE_TRY(carom_device_finish(device));
     for (carom_device_block &block : device->scratch) carom_device_release(&block);
+    for (uint64_t &entries : device->wanted) entries = 0;
+    (void)cudaFreeHost(device->pinned.data);
+    device->pinned = carom_device_block{};
     return CAROM_OK;
 }
 

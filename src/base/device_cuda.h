@@ -80,7 +80,7 @@ typedef enum carom_scratch_rule {
     X(IMPACTS_TREE, RUNNING, "tree of the boxes that triangles sweep, and their corners")          \
     X(IMPACTS_OPEN, RUNNING, "vertices and faces, and edges, that no direction separates")         \
     X(IMPACTS_LEFT, RUNNING, "of these, those that no sign of a polynomial separates")             \
-    X(IMPACTS_DEEP, RUNNING, "of these, those whose time has to be cut with a stack")              \
+    X(IMPACTS_DEEP, RUNNING, "of these, those that need many parts of the time")                   \
     X(IMPACTS_HITS, FINISHED, "those that count: keys")                                            \
     X(IMPACTS_TIMES, FINISHED, "beside them: intervals")                                           \
     X(IMPACTS_SORT, FINISHED, "keys while they are sorted")                                        \
@@ -165,7 +165,8 @@ struct carom_device {
     bool early;   /* kernels may be launched before the one before them is done */
     bool cleared; /* the counters of this operation and those launched with it after it are 0 */
     uint32_t together; /* operations that are launched together, this one and those after it */
-    char message[512];
+    bool lost;         /* no call on it will succeed in this process */
+    char message[512], lost_at[192];
 
     carom_device_block scratch[CAROM_SCRATCH_COUNT]; /* see carom_device_take */
     uint64_t wanted[CAROM_SCRATCH_COUNT];            /* entries that overflows requested */
@@ -190,7 +191,8 @@ struct carom_device {
 /* Writes the message and returns the status. */
 carom_status carom_device_fail(carom_device *device, carom_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The status of a call of the CUDA runtime. */
+/* The status of a call of the CUDA runtime. What no later call recovers from makes the device lost.
+ */
 carom_status carom_device_check(carom_device *device, cudaError_t error, const char *what);
 
 #define CAROM_DEVICE_TRY(call)                                                                     \
@@ -221,6 +223,9 @@ static inline void carom_device_clear(carom_device *device, carom_device_op *op)
     (void)cudaMemsetAsync(op->counters, 0, count * sizeof(*op->counters), device->stream);
     device->cleared = device->together > 0;
 }
+
+/* CAROM_OK, or CAROM_NO_DEVICE for a device that was lost. */
+carom_status carom_device_check_lost(carom_device *device);
 
 /* Queues an operation or, while a frame is recorded, records it. */
 carom_status carom_device_submit(carom_device *device, const carom_device_op *op);
@@ -390,8 +395,10 @@ static inline carom_status carom_device_reserve_list(carom_device *device,
                                                      carom_device_scratch block, uint64_t entries,
                                                      uint64_t size, const char *what) {
     uint64_t wanted = device->wanted[block];
-    return carom_device_reserve_scratch(device, block, (entries > wanted ? entries : wanted) * size,
-                                        what);
+    carom_status status = carom_device_reserve_scratch(
+        device, block, (entries > wanted ? entries : wanted) * size, what);
+    if (status != CAROM_OK) device->wanted[block] = 0; /* a smaller search may succeed */
+    return status;
 }
 
 /* What an overflow requests: a quarter more than there was this time, so that a set that grows a

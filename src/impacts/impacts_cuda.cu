@@ -5,11 +5,11 @@
  *               tree over both (bvh_cuda.h)
  *   directions  pairs of triangles, then what they own: vertices with faces and edges with edges
  *               that have no gap along a direction at both ends of the motion (impacts_cpu.c), in
- *               float32; the direction between their centres first, then the thirteen
+ *               float32
  *   polynomials for impacts: the cubic and the quadratics on the whole time, in doubles
  *   doubles     the items of toi_item.h, within.h and advance_item.h, with times or distances; for
- *               impacts, those whose time is cut so that both halves may have a root go to a kernel
- *               with a stack
+ *               impacts with a stack of a few parts of the time, and a second kernel for the few
+ *               that need more
  *   host        what doubles leave open, some in a million, is decided there by the code of the CPU
  *
  * Every stage leaves out only what certainly does not count, and the last two are the CPU's, so the
@@ -92,39 +92,54 @@ static __device__ bool impacts_cuda_misses(const carom_device_motion &m) {
            carom_toi_look(&part, m.edges ? 5 : 4, ef, eq) == CAROM_TOI_MISS;
 }
 
-/* What carom_toi_filter shows after splits of which one half each has no root: then no stack is
- * needed. IMPACTS_CUDA_DEEP where both may have one, or Newton's method failed. */
-#define IMPACTS_CUDA_DEEP 3
+/* What carom_toi_filter shows, with a stack of a few parts only: nearly always one half of a part
+ * has no root. IMPACTS_CUDA_DEEP where more is needed, or where Newton's method failed. After so
+ * many splits the filter has not visited all the parts that it may. */
+#define IMPACTS_CUDA_DEEP   3
+#define IMPACTS_CUDA_PARTS  4
+#define IMPACTS_CUDA_SPLITS 64
+static_assert(2 * IMPACTS_CUDA_SPLITS + 1 < CAROM_TOI_VISITS, "the filter would give up");
 
 static __device__ int impacts_cuda_descend(const carom_device_motion &m, double *low,
                                            double *high) {
-    carom_toi_part part, right;
+    carom_toi_part part, right, later[IMPACTS_CUDA_PARTS];
     double cubic, quadratic = 0.0;
-    int quadratics = m.edges ? 5 : 4;
+    int quadratics = m.edges ? 5 : 4, waiting = 0;
     if (!carom_toi_make(m.start, m.end, m.edges, &part, &cubic, &quadratic))
         return CAROM_TOI_UNDECIDED;
     double ef = CAROM_TOI_CUBIC_ERROR * cubic + CAROM_TOI_UNDERFLOW;
     if (carom_toi_above(part.f, 4, ef) || carom_toi_below(part.f, 4, ef)) return CAROM_TOI_MISS;
-    for (;;) {
-        double eq = (CAROM_TOI_QUADRATIC_ERROR + CAROM_TOI_QUADRATIC_SPLIT * (double)part.depth) *
-                        quadratic +
+    for (int splits = 0;; ++splits) {
+        double depth = (double)part.depth;
+        double eq = (CAROM_TOI_QUADRATIC_ERROR + CAROM_TOI_QUADRATIC_SPLIT * depth) * quadratic +
                     CAROM_TOI_UNDERFLOW;
+        ef = (CAROM_TOI_CUBIC_ERROR + CAROM_TOI_CUBIC_SPLIT * depth) * cubic + CAROM_TOI_UNDERFLOW;
         int verdict = carom_toi_look(&part, quadratics, ef, eq);
-        if (verdict == CAROM_TOI_MISS) return CAROM_TOI_MISS;
         if (verdict == CAROM_TOI_HIT) {
             double more = 2.0 * CAROM_TOI_CUBIC_SPLIT * cubic;
             return carom_toi_enclose(&part, ef + more, low, high) ? CAROM_TOI_HIT
                                                                   : IMPACTS_CUDA_DEEP;
         }
-        if (carom_toi_gives_up(&part, quadratics, ef, eq)) return CAROM_TOI_UNDECIDED;
-        carom_toi_split(&part, &right, 5);
-        ef = (CAROM_TOI_CUBIC_ERROR + CAROM_TOI_CUBIC_SPLIT * (double)part.depth) * cubic +
-             CAROM_TOI_UNDERFLOW;
-        bool not_left = carom_toi_above(part.f, 4, ef) || carom_toi_below(part.f, 4, ef);
-        bool not_right = carom_toi_above(right.f, 4, ef) || carom_toi_below(right.f, 4, ef);
-        if (!not_left && !not_right) return IMPACTS_CUDA_DEEP;
-        if (not_left && not_right) return CAROM_TOI_MISS;
-        if (not_left) part = right;
+        bool not_left = true, not_right = true;
+        if (verdict != CAROM_TOI_MISS) {
+            if (carom_toi_gives_up(&part, quadratics, ef, eq)) return CAROM_TOI_UNDECIDED;
+            if (splits == IMPACTS_CUDA_SPLITS) return IMPACTS_CUDA_DEEP;
+            carom_toi_split(&part, &right, 5);
+            depth = (double)part.depth;
+            ef = (CAROM_TOI_CUBIC_ERROR + CAROM_TOI_CUBIC_SPLIT * depth) * cubic +
+                 CAROM_TOI_UNDERFLOW;
+            not_left = carom_toi_above(part.f, 4, ef) || carom_toi_below(part.f, 4, ef);
+            not_right = carom_toi_above(right.f, 4, ef) || carom_toi_below(right.f, 4, ef);
+        }
+        if (not_left && not_right) {
+            if (waiting == 0) return CAROM_TOI_MISS;
+            part = later[--waiting];
+        } else if (not_left) {
+            part = right;
+        } else if (!not_right) {
+            if (waiting == IMPACTS_CUDA_PARTS) return IMPACTS_CUDA_DEEP;
+            later[waiting++] = right;
+        }
     }
 }
 
@@ -510,11 +525,11 @@ static carom_status impacts_cuda_reserve_list(carom_device *device, carom_cuda_i
     carom_device_block *block = (carom_device_block *)impacts->memory;
     if (block == nullptr)
         return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for impacts");
-    CAROM_DEVICE_TRY(
-        carom_device_reserve(device, block, count * sizeof(carom_soup_impact), "the impacts"));
+    carom_status status =
+        carom_device_reserve(device, block, count * sizeof(carom_soup_impact), "the impacts");
     impacts->data = (carom_soup_impact *)block->data;
     impacts->capacity = block->bytes / sizeof(carom_soup_impact);
-    return CAROM_OK;
+    return status;
 }
 
 static carom_status impacts_cuda_reserve(carom_device *device, carom_device_op *op) {
@@ -734,7 +749,7 @@ static void impacts_cuda_launch_decisions(carom_device *device, carom_device_op 
             IMPACTS_CUDA_THREADS, x.v, x.a_bits, x.open, x.left);
         carom_device_step(device, "doubles");
         impacts_cuda_launch_decide<CAROM_DEVICE_IMPACTS_MEET, false>(device, op, x, x.left);
-        carom_device_step(device, "with a stack");
+        carom_device_step(device, "many parts");
         impacts_cuda_launch_decide<CAROM_DEVICE_IMPACTS_MEET, true>(device, op, x, x.deep);
         return;
     }

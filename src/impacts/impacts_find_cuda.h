@@ -16,13 +16,9 @@
 #define IMPACTS_CUDA_WAITING       (2u * CAROM_WARP) /* pairs, until a warp is full of them */
 #define IMPACTS_CUDA_FOUND         128u /* entries that a warp collects before it appends */
 #define IMPACTS_CUDA_BOUNDS_BLOCKS 4u   /* per processor; each thread takes many vertices */
-/* Of the largest coordinate: a point relative to another, at most twice as large along each axis,
- * is rounded by 2^-24 of that, its product with a direction by three times as much; twice, for the
- * two ends of a gap: 2^-20. In between these coordinates no product leaves the range of floats. */
-#define IMPACTS_CUDA_DOT_ROUNDING 0x1p-19
-#define IMPACTS_CUDA_DOT_MOST     0x1p100
-#define IMPACTS_CUDA_DOT_LEAST    0x1p-60
-#define IMPACTS_CUDA_FLOAT_LEAST  0x1p-149 /* of a float: what those below it lose */
+/* Per processor, of the kernel with most registers: with three, none are spilled. */
+#define IMPACTS_CUDA_BLOCKS      3u
+#define IMPACTS_CUDA_FLOAT_LEAST 0x1p-149 /* of a float: what those below it lose */
 
 /* Slots of both soups together: two of them and CAROM_IMPACT_WHICH are one number of 64 bits. */
 #define IMPACTS_CUDA_SLOT_BITS 30u
@@ -53,11 +49,9 @@ struct impacts_cuda_frame {
     unsigned long long low[3], high[3]; /* bounds while they are searched for */
     double movement, size;              /* sums over vertices and triangles */
     double scale, origin[3];
-    double largest; /* coordinate, where distances are found, else 0 */
-    /* What separates: along axes, along quarters of sums, and along any direction whose components
-     * add up to 1. */
-    float gap, sum_gap, other_gap;
-    float until; /* contact after this time does not matter */
+    double largest;     /* coordinate, where distances are found, else 0 */
+    float gap, sum_gap; /* what separates, along axes and along quarters of sums */
+    float until;        /* contact after this time does not matter */
 };
 
 struct impacts_cuda_side {
@@ -120,8 +114,8 @@ static __device__ inline unsigned long long impacts_cuda_edge_key(uint32_t p, ui
     return p < q ? (unsigned long long)p << 32 | q : (unsigned long long)q << 32 | p;
 }
 
-static __device__ inline uint64_t impacts_cuda_edge_place(const impacts_cuda_owners &o,
-                                                          unsigned long long key) {
+static __device__ inline uint64_t impacts_cuda_edge_slot(const impacts_cuda_owners &o,
+                                                         unsigned long long key) {
     return (key * IMPACTS_CUDA_HASH) >> 20 & (o.size - 1);
 }
 
@@ -132,7 +126,7 @@ static __global__ void impacts_cuda_enter_owners(soup_cuda_side s, impacts_cuda_
     for (uint32_t i = 0; i < 3; ++i) {
         atomicMin(&o.of_vertex[c[i]], 3 * t + i);
         unsigned long long key = impacts_cuda_edge_key(c[i], c[(i + 1) % 3]);
-        uint64_t at = impacts_cuda_edge_place(o, key);
+        uint64_t at = impacts_cuda_edge_slot(o, key);
         for (;; at = (at + 1) & (o.size - 1)) {
             unsigned long long there = atomicCAS(&o.edges[at], ULLONG_MAX, key);
             if (there == ULLONG_MAX || there == key) break;
@@ -148,7 +142,7 @@ static __global__ void impacts_cuda_list_owned(soup_cuda_side s, impacts_cuda_ow
     const uint32_t *c = s.corners + 3 * (uint64_t)t;
     for (uint32_t i = 0; i < 3 && (s.states[t] & SOUP_CUDA_DEAD) == 0; ++i) {
         unsigned long long key = impacts_cuda_edge_key(c[i], c[(i + 1) % 3]);
-        uint64_t at = impacts_cuda_edge_place(o, key);
+        uint64_t at = impacts_cuda_edge_slot(o, key);
         while (o.edges[at] != key) at = (at + 1) & (o.size - 1);
         if (o.of_vertex[c[i]] == 3 * t + i) mine |= CAROM_IMPACT_OWN_VERTEX(i);
         if (o.of_edge[at] == 3 * t + i) mine |= CAROM_IMPACT_OWN_EDGE(i);
@@ -318,10 +312,6 @@ static __global__ void impacts_cuda_end_bounds(impacts_cuda_view v, impacts_cuda
     gap = carom_impacts_gap_until(gap, largest, until);
     frame->gap = gap + reach;
     frame->sum_gap = carom_impacts_sum_gap(gap, reach, (float)(largest * CAROM_IMPACT_FLOAT_UP));
-    bool range = largest < IMPACTS_CUDA_DOT_MOST && largest > IMPACTS_CUDA_DOT_LEAST;
-    double lost = IMPACTS_CUDA_DOT_ROUNDING * largest;
-    frame->other_gap =
-        range ? (float)(((double)frame->gap + lost) * CAROM_IMPACT_FLOAT_UP) : HUGE_VALF;
     frame->until = until;
     frame->largest = def.near ? most : 0.0;
     counters->n[IMPACTS_N_LARGEST] = (carom_device_count)__double_as_longlong(frame->largest);
@@ -412,8 +402,9 @@ static __device__ inline uint32_t impacts_cuda_vertex_of(const uint4 &head, uint
 template <int N> struct impacts_cuda_hull {
     float at[2][N][3];
 
-    __device__ void set(int i, const float4 *record, uint32_t corner) {
-        float4 start = record[corner], end = record[3 + corner];
+    /* `record`: of a corner at time 0; that at the end of the search is three later. */
+    __device__ void set(int i, const float4 *record) {
+        float4 start = record[0], end = record[3];
         at[0][i][0] = start.x;
         at[0][i][1] = start.y;
         at[0][i][2] = start.z;
@@ -469,59 +460,14 @@ static __device__ inline bool impacts_cuda_separates(const impacts_cuda_hull<NP>
     return fmaxf(forwards, backwards) > gap;
 }
 
-/* A point relative to another, along a direction. Fused operations are used: this only has to be
- * bounded. */
-static __device__ inline float impacts_cuda_dot(const float *d, const float *p, const float *o) {
-    return fmaf(d[2], p[2] - o[2], fmaf(d[1], p[1] - o[1], d[0] * (p[0] - o[0])));
-}
-
-/* Whether the direction between the centres has a gap, on the same side, at both times: that nearly
- * always shows what is apart. */
-template <int NP, int NQ>
-static __device__ inline bool impacts_cuda_apart_between(const impacts_cuda_hull<NP> &p,
-                                                         const impacts_cuda_hull<NQ> &q,
-                                                         float gap) {
-    float d[3], most = 0.0f, forwards = HUGE_VALF, backwards = HUGE_VALF;
-    for (int k = 0; k < 3; ++k) {
-        float of_p = 0.0f, of_q = 0.0f;
-        for (int t = 0; t < 2; ++t) {
-            for (int i = 0; i < NP; ++i) of_p += p.at[t][i][k] - p.at[t][0][k];
-            for (int i = 0; i < NQ; ++i) of_q += q.at[t][i][k] - p.at[t][0][k];
-        }
-        d[k] = of_q * (1.0f / NQ) - of_p * (1.0f / NP);
-        most = fmaxf(most, fabsf(d[k]));
-    }
-    if (!(most > 0.0f) || !(gap < HUGE_VALF)) return false;
-    for (int k = 0; k < 3; ++k) d[k] *= 1.0f / most;
-    for (int t = 0; t < 2; ++t) {
-        const float *o = p.at[t][0];
-        float low_p = 0.0f, high_p = 0.0f, low_q = impacts_cuda_dot(d, q.at[t][0], o);
-        float high_q = low_q;
-        for (int i = 1; i < NP; ++i) {
-            float x = impacts_cuda_dot(d, p.at[t][i], o);
-            low_p = fminf(low_p, x);
-            high_p = fmaxf(high_p, x);
-        }
-        for (int i = 1; i < NQ; ++i) {
-            float x = impacts_cuda_dot(d, q.at[t][i], o);
-            low_q = fminf(low_q, x);
-            high_q = fmaxf(high_q, x);
-        }
-        forwards = fminf(forwards, low_q - high_p);
-        backwards = fminf(backwards, low_p - high_q);
-    }
-    return fmaxf(forwards, backwards) > gap * (fabsf(d[0]) + fabsf(d[1]) + fabsf(d[2]));
-}
-
 struct impacts_cuda_gaps {
-    float axis, sum, other; /* as in impacts_cuda_frame */
+    float axis, sum; /* as in impacts_cuda_frame */
 };
 
 /* Whether some direction separates; the points are no longer there afterwards. */
 template <int NP, int NQ>
 static __device__ inline bool impacts_cuda_apart(impacts_cuda_hull<NP> &p, impacts_cuda_hull<NQ> &q,
                                                  const impacts_cuda_gaps &gap) {
-    if (impacts_cuda_apart_between(p, q, gap.other)) return true;
     bool apart = impacts_cuda_separates<0>(p, q, gap.axis);
     apart = impacts_cuda_separates<1>(p, q, gap.axis) || apart;
     apart = impacts_cuda_separates<2>(p, q, gap.axis) || apart;
@@ -616,13 +562,13 @@ static __device__ bool impacts_cuda_may_meet(const impacts_cuda_view &v, unsigne
     impacts_cuda_hull<2> p;
     impacts_cuda_hull<3> q;
     at.set(entry);
-    const float4 *record[4];
-    for (int i = 0; i < 4; ++i) record[i] = v.records + 6 * (uint64_t)at.slot[i];
-    p.set(0, record[0], at.corner[0]);
-    p.set(1, record[at.edges ? 1 : 0], at.corner[at.edges ? 1 : 0]);
-    q.set(0, record[at.edges ? 2 : 1], at.corner[at.edges ? 2 : 1]);
-    q.set(1, record[2], at.corner[2]);
-    q.set(2, record[3], at.corner[3]);
+    const float4 *point[4];
+    for (int i = 0; i < 4; ++i) point[i] = v.records + 6 * (uint64_t)at.slot[i] + at.corner[i];
+    p.set(0, point[0]);
+    p.set(1, at.edges ? point[1] : point[0]);
+    q.set(0, at.edges ? point[2] : point[1]);
+    q.set(1, point[2]);
+    q.set(2, point[3]);
     return !impacts_cuda_apart(p, q, gap);
 }
 
@@ -682,15 +628,15 @@ static __device__ uint32_t impacts_cuda_test_pair(const impacts_cuda_view &v, ui
     const float4 *a = v.records + 6 * (uint64_t)pair->x, *b = v.records + 6 * (uint64_t)pair->y;
     impacts_cuda_hull<3> p, q;
     for (int i = 0; i < 3; ++i) {
-        p.set(i, a, (uint32_t)i);
-        q.set(i, b, (uint32_t)i);
+        p.set(i, a + i);
+        q.set(i, b + i);
     }
     return impacts_cuda_apart(p, q, gap) ? 0 : which;
 }
 
 /* Pairs of triangles that may meet wait until a warp is full of them; then the warp shares what
  * they own evenly. */
-static __global__ void __launch_bounds__(IMPACTS_CUDA_THREADS)
+static __global__ void __launch_bounds__(IMPACTS_CUDA_THREADS, IMPACTS_CUDA_BLOCKS)
     impacts_cuda_directions(impacts_cuda_view v, carom_device_list<uint2> candidates,
                             carom_device_list<unsigned long long> open) {
     carom_device_begin();
@@ -698,7 +644,7 @@ static __global__ void __launch_bounds__(IMPACTS_CUDA_THREADS)
     unsigned warp = threadIdx.x / CAROM_WARP, lane = threadIdx.x % CAROM_WARP, waiting = 0;
     impacts_cuda_waiting &w = all[warp];
     carom_warp_buffer<unsigned long long, IMPACTS_CUDA_FOUND> buffer = {w.found, 0};
-    const impacts_cuda_gaps gap = {v.frame->gap, v.frame->sum_gap, v.frame->other_gap};
+    const impacts_cuda_gaps gap = {v.frame->gap, v.frame->sum_gap};
     uint64_t count = candidates.stored(), stride = (uint64_t)gridDim.x * IMPACTS_CUDA_THREADS;
     for (uint64_t base = (uint64_t)blockIdx.x * IMPACTS_CUDA_THREADS + warp * CAROM_WARP;
          base < count + stride; base += stride) {

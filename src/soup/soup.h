@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/pair_list.h"
 #include "bvh/bvh.h"
 #include "bvh/bvh_obb.h"
 #include "carom/soup.h"
@@ -117,6 +118,9 @@ carom_status carom_soup_prepare_like(carom_context *context, carom_soup *soup,
 carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup,
                                       const carom_soup *like);
 
+/* CAROM_UNSUPPORTED for a soup of method GRID, which has no tree for some queries. */
+carom_status carom_soup_check_method(carom_context *context, const carom_soup *soup);
+
 /* CAROM_OK, or why the soup cannot be searched on the CPU, which contexts of any backend do. */
 carom_status carom_soup_check_on_cpu(carom_context *context, const carom_soup *soup);
 
@@ -155,6 +159,10 @@ carom_status carom_soup_device_any(carom_context *context, const carom_soup_devi
                                    bool *any);
 carom_status carom_soup_device_each(carom_context *context, const carom_soup_device_query *query,
                                     carom_pairs_fn *receive, void *user);
+
+/* Faces within a margin, which is a finite number: passes the sorted pairs to `finish`. */
+carom_status carom_soup_device_within(carom_context *context, const carom_soup_device_query *query,
+                                      double margin, carom_pair_finish_fn *finish, void *argument);
 
 /* ---- Boxes and balls ------------------------------------------------------------------------- */
 

@@ -6,7 +6,10 @@
  * for the CPU; what is derived from them is on the device alone. */
 #include "base/pair_list.h"
 #include "base/progress.h"
+#include "base/threads.h"
+#include "geom/within.h"
 #include "soup/soup.h"
+#include "soup/soup_within.h"
 
 #define PAIRS_PER_READ 65536u /* pairs given to a receiver at a time: half a megabyte */
 
@@ -218,6 +221,103 @@ carom_status carom_soup_device_k_free(carom_context *context, const carom_soup *
         context, soup_device_table()->k_free(context->device, soup->device, result)));
     return carom_device_pass(context,
                              soup_device_table()->get_work(context->device, &context->work));
+}
+
+/* ---- Faces within a margin ------------------------------------------------------------------- */
+
+#define WITHIN_PER_RANGE 16u /* pairs decided in integers, some ten microseconds each */
+
+typedef struct soup_device_deciding {
+    const carom_device_near *near;
+    bool *within;
+    double margin;
+} soup_device_deciding;
+
+static carom_status soup_device_decide_range(void *argument, carom_range range) {
+    const soup_device_deciding *d = argument;
+    for (uint64_t i = range.begin; i < range.end; ++i)
+        d->within[i] =
+            carom_within_exact(&d->near[i].triangle[0], &d->near[i].triangle[1], d->margin);
+    return CAROM_OK;
+}
+
+/* The pairs that doubles left open and that count, sorted. */
+static carom_status soup_device_decide_rest(carom_context *context,
+                                            const carom_device_within *found, double margin,
+                                            uint64_t **pairs, uint64_t *count) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_pair_list list;
+    uint64_t n = found->undecided_count;
+    carom_device_near *near = CAROM_ARENA_TAKE(scratch, carom_device_near, n + 1);
+    bool *within = CAROM_ARENA_TAKE(scratch, bool, n + 1);
+    if (near == NULL || within == NULL)
+        return carom_fail_memory(context, n * sizeof(*near), "a search");
+    CAROM_TRY(carom_cuda_read(context, near, found->undecided, n * sizeof(*near)));
+    soup_device_deciding d = {near, within, margin};
+    CAROM_TRY(carom_parallel_for(context, n, WITHIN_PER_RANGE, soup_device_decide_range, &d));
+    carom_pair_list_begin(&list, scratch);
+    for (uint64_t i = 0; i < n; ++i)
+        if (within[i] && !carom_pair_list_add(&list, near[i].face[0], near[i].face[1]))
+            return carom_fail_memory(context, n * sizeof(uint64_t), "a search");
+    context->work.undecided += n;
+    return carom_pair_list_sort(context, &list, true, pairs, count);
+}
+
+/* Two sorted lists as one, in scratch; a pair may be in both. */
+static uint64_t *join_sorted(carom_arena *scratch, const uint64_t *a, uint64_t count_a,
+                             const uint64_t *b, uint64_t count_b, uint64_t *count) {
+    uint64_t *all = CAROM_ARENA_TAKE(scratch, uint64_t, count_a + count_b + 1);
+    uint64_t i = 0, j = 0, n = 0;
+    while (all != NULL && (i < count_a || j < count_b)) {
+        bool take_a = j == count_b || (i < count_a && a[i] <= b[j]);
+        uint64_t next = take_a ? a[i++] : b[j++];
+        if (n == 0 || all[n - 1] != next) all[n++] = next;
+    }
+    *count = n;
+    return all;
+}
+
+static carom_status soup_device_find_within(carom_context *context,
+                                            const carom_soup_device_query *q, double margin,
+                                            carom_pair_finish_fn *finish, void *argument) {
+    carom_device_posed a, b;
+    carom_device_within rest;
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_cuda_pairs *found = &context->device_pairs;
+    uint64_t *open, open_count, count;
+    CAROM_TRY(soup_device_pose_side(context, q->a, q->pose_a, "pose_a", &a));
+    if (q->b != NULL) CAROM_TRY(soup_device_pose_side(context, q->b, q->pose_b, "pose_b", &b));
+    context->work = (carom_work){0};
+    CAROM_TRY(carom_device_pass(context, soup_device_table()->within(context->device, &a,
+                                                                     q->b != NULL ? &b : NULL,
+                                                                     margin, found, &rest)));
+    CAROM_TRY(
+        carom_device_pass(context, soup_device_table()->get_work(context->device, &context->work)));
+    context->work.undecided = 0;
+    carom_pair *read = CAROM_ARENA_TAKE(scratch, carom_pair, found->count + 1);
+    uint64_t *packed = CAROM_ARENA_TAKE(scratch, uint64_t, found->count + 1);
+    if (read == NULL || packed == NULL)
+        return carom_fail_memory(context, found->count * sizeof(*read), "a search");
+    CAROM_TRY(carom_cuda_read(context, read, found->data, found->count * sizeof(*read)));
+    for (uint64_t i = 0; i < found->count; ++i) packed[i] = (uint64_t)read[i].a << 32 | read[i].b;
+    CAROM_TRY(soup_device_decide_rest(context, &rest, margin, &open, &open_count));
+    uint64_t *all = join_sorted(scratch, packed, found->count, open, open_count, &count);
+    if (all == NULL) return carom_fail_memory(context, found->count * sizeof(*all), "a search");
+    if (q->b == NULL && q->a->faces != NULL)
+        CAROM_TRY(carom_soup_within_remove_neighbours(context, q->a, all, &count));
+    return finish(context, all, count, argument);
+}
+
+carom_status carom_soup_device_within(carom_context *context, const carom_soup_device_query *q,
+                                      double margin, carom_pair_finish_fn *finish, void *argument) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    CAROM_TRY(carom_soup_check_method(context, q->a));
+    if (q->b != NULL) CAROM_TRY(carom_soup_check_method(context, q->b));
+    carom_progress_begin(context, "finding faces within a margin", 0);
+    carom_status status = soup_device_find_within(context, q, margin, finish, argument);
+    carom_arena_rewind(scratch, mark);
+    return carom_progress_finish(context, status);
 }
 
 /* ---- Input and results on the device --------------------------------------------------------- */

@@ -39,6 +39,12 @@ typedef struct carom_device_method {
     int32_t lift; /* of carom_grid_space */
 } carom_device_method;
 
+/* Pairs that doubles cannot compare with a margin, in device memory until the next query. */
+typedef struct carom_device_within {
+    const carom_device_near *undecided;
+    uint64_t undecided_count;
+} carom_device_within;
+
 typedef struct carom_cuda_soup {
     carom_status (*create)(carom_device *device, carom_device_soup **soup);
     void (*destroy)(carom_device_soup *soup);
@@ -63,9 +69,15 @@ typedef struct carom_cuda_soup {
     /* Counts the near faces of a soup of triangles (soup_near.h); waits. */
     carom_status (*k_free)(carom_device *device, const carom_device_soup *soup,
                            carom_device_k_free *result);
+
+    /* Finds the faces within a margin, sorted, but for those of *result; waits. Of one soup of
+     * polygons also those that have a common vertex in other triangles. */
+    carom_status (*within)(carom_device *device, const carom_device_posed *a,
+                           const carom_device_posed *b, double margin, carom_cuda_pairs *pairs,
+                           carom_device_within *result);
 } carom_cuda_soup;
 
-#define CAROM_CUDA_SOUP "carom_cuda_soup_2"
+#define CAROM_CUDA_SOUP "carom_cuda_soup_3"
 
 #ifdef __cplusplus
 }

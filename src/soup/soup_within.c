@@ -118,6 +118,50 @@ static carom_status check_margin(carom_context *context, double margin) {
                       "the margin is %g; it must be a finite number that is not negative", margin);
 }
 
+/* The same of a context of backend cuda, for the queries below. */
+static carom_status within_on_device(carom_context *context, const carom_soup_device_query *query,
+                                     double margin, carom_pair_finish_fn *finish, void *argument) {
+    CAROM_TRY(check_margin(context, margin));
+    return carom_soup_device_within(context, query, margin, finish, argument);
+}
+
+static carom_status within_count_here(carom_context *context, const uint64_t *pairs, uint64_t count,
+                                      void *argument) {
+    (void)context;
+    (void)pairs;
+    *(uint64_t *)argument = count;
+    return CAROM_OK;
+}
+
+static carom_status within_any_here(carom_context *context, const uint64_t *pairs, uint64_t count,
+                                    void *argument) {
+    (void)context;
+    (void)pairs;
+    *(bool *)argument = count != 0;
+    return CAROM_OK;
+}
+
+/* Who receives pairs one batch after the other. */
+typedef struct within_receiver {
+    carom_pairs_fn *receive;
+    void *user;
+} within_receiver;
+
+#define WITHIN_PER_BATCH 1024u
+
+static carom_status within_each_here(carom_context *context, const uint64_t *pairs, uint64_t count,
+                                     void *argument) {
+    const within_receiver *r = argument;
+    carom_pair batch[WITHIN_PER_BATCH];
+    (void)context;
+    for (uint64_t at = 0; at < count; at += WITHIN_PER_BATCH) {
+        uint64_t some = CAROM_MIN(count - at, WITHIN_PER_BATCH);
+        for (uint64_t i = 0; i < some; ++i) batch[i] = carom_pair_unpack(pairs[at + i]);
+        if (r->receive(r->user, batch, some)) break;
+    }
+    return CAROM_OK;
+}
+
 static carom_status begin_self(carom_context *context, const carom_soup *soup, double margin,
                                carom_soup_search *search) {
     CAROM_TRY(check_margin(context, margin));
@@ -134,6 +178,9 @@ carom_status carom_soup_self_pairs_within(carom_context *context, const carom_so
                                           double margin, carom_pairs *pairs) {
     CAROM_REQUIRE_SOUP(context, soup);
     CAROM_REQUIRE_RESULT(pairs, "pairs");
+    if (carom_soup_on_device(context))
+        return within_on_device(context, &(carom_soup_device_query){.a = soup}, margin,
+                                carom_pair_list_fill, pairs);
     carom_soup_search search;
     CAROM_TRY(begin_self(context, soup, margin, &search));
     search.keep = true;
@@ -146,6 +193,9 @@ carom_status carom_soup_self_count_within(carom_context *context, const carom_so
     CAROM_REQUIRE_OUTPUT(count, "count");
     carom_soup_search search;
     *count = 0;
+    if (carom_soup_on_device(context))
+        return within_on_device(context, &(carom_soup_device_query){.a = soup}, margin,
+                                within_count_here, count);
     CAROM_TRY(begin_self(context, soup, margin, &search));
     /* Polygons are found in several triangles, and with neighbours. */
     if (soup->faces != NULL)
@@ -167,6 +217,9 @@ carom_status carom_soup_self_meet_within(carom_context *context, const carom_sou
     CAROM_REQUIRE_OUTPUT(any, "answer");
     carom_soup_search search;
     *any = false;
+    if (carom_soup_on_device(context))
+        return within_on_device(context, &(carom_soup_device_query){.a = soup}, margin,
+                                within_any_here, any);
     CAROM_TRY(begin_self(context, soup, margin, &search));
     if (soup->faces != NULL)
         return carom_soup_search_stream(&search, soup_within_stop_at_first, any);
@@ -180,6 +233,9 @@ carom_status carom_soup_self_each_within(carom_context *context, const carom_sou
                                          double margin, carom_pairs_fn *receive, void *user) {
     CAROM_REQUIRE_SOUP(context, soup);
     CAROM_REQUIRE_INPUT(receive, "receiver");
+    if (carom_soup_on_device(context))
+        return within_on_device(context, &(carom_soup_device_query){.a = soup}, margin,
+                                within_each_here, &(within_receiver){receive, user});
     carom_soup_search search;
     CAROM_TRY(begin_self(context, soup, margin, &search));
     return carom_soup_search_stream(&search, receive, user);
@@ -231,6 +287,9 @@ carom_status carom_soup_cross_pairs_within(carom_context *context, const carom_s
                                            carom_pairs *pairs) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE_RESULT(pairs, "pairs");
+    if (carom_soup_on_device(context))
+        return within_on_device(context, &(carom_soup_device_query){a, b, pose_a, pose_b}, margin,
+                                carom_pair_list_fill, pairs);
     carom_soup_posed_pair posed;
     carom_soup_cross cross;
     CAROM_TRY(begin_cross(context, a, pose_a, b, pose_b, margin, &posed, &cross));
@@ -248,6 +307,9 @@ carom_status carom_soup_cross_count_within(carom_context *context, const carom_s
     carom_soup_posed_pair posed;
     carom_soup_cross cross;
     *count = 0;
+    if (carom_soup_on_device(context))
+        return within_on_device(context, &(carom_soup_device_query){a, b, pose_a, pose_b}, margin,
+                                within_count_here, count);
     CAROM_TRY(begin_cross(context, a, pose_a, b, pose_b, margin, &posed, &cross));
     /* Two polygons may be near in several triangles. */
     if (a->faces != NULL || b->faces != NULL)
@@ -265,6 +327,9 @@ carom_status carom_soup_cross_meet_within(carom_context *context, const carom_so
     carom_soup_posed_pair posed;
     carom_soup_cross cross;
     *any = false;
+    if (carom_soup_on_device(context))
+        return within_on_device(context, &(carom_soup_device_query){a, b, pose_a, pose_b}, margin,
+                                within_any_here, any);
     CAROM_TRY(begin_cross(context, a, pose_a, b, pose_b, margin, &posed, &cross));
     cross.first_only = true;
     CAROM_TRY(carom_soup_cross_search(&cross));
@@ -278,6 +343,9 @@ carom_status carom_soup_cross_each_within(carom_context *context, const carom_so
                                           carom_pairs_fn *receive, void *user) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE_INPUT(receive, "receiver");
+    if (carom_soup_on_device(context))
+        return within_on_device(context, &(carom_soup_device_query){a, b, pose_a, pose_b}, margin,
+                                within_each_here, &(within_receiver){receive, user});
     carom_soup_posed_pair posed;
     carom_soup_cross cross;
     CAROM_TRY(begin_cross(context, a, pose_a, b, pose_b, margin, &posed, &cross));
