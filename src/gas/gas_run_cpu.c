@@ -392,7 +392,7 @@ static void keep_version(carom_gas *gas, uint32_t slot) {
     (void)carom_gas_versions_push(&part->versions, &gas->allocator, version); /* has_room */
     uint32_t code = part->index << CAROM_GAS_VERSION_BITS | (uint32_t)part->versions.count;
     windows->changed[slot] = (uint8_t)(windows->number >> 32);
-    windows->latest[slot] = windows->number | code;
+    windows->version_codes[slot] = windows->number | code;
     /* An event of an earlier pass at this very tick may be its cause, but not follow in order. */
     if (part->checks && version.body.t == gas->now && version.before != 0) part->failed = true;
 }
@@ -1432,7 +1432,7 @@ static PREFETCHING void touch_body(const carom_gas *gas, uint32_t slot) {
 /* All lines of a sphere that will be predicted. */
 static PREFETCHING void touch_sphere(const carom_gas *gas, uint32_t slot) {
     touch_body(gas, slot);
-    if (gas->part != NULL) __builtin_prefetch(&gas->part->windows->latest[slot], 1);
+    if (gas->part != NULL) __builtin_prefetch(&gas->part->windows->version_codes[slot], 1);
     __builtin_prefetch(&gas->trajectories.by_slot[slot], 1);
     if (!(gas->common_mass > 0.0)) __builtin_prefetch(&gas->mass[slot]);
     if (gas->method != CAROM_GAS_METHOD_NEIGHBOURS) return;

@@ -721,7 +721,7 @@ static void end_windows(carom_gas *gas, carom_gas_windows *windows) {
         }
     }
     CAROM_RELEASE_ALL(&gas->allocator, windows->gases, windows->parts, windows->held,
-                      windows->changed, windows->latest);
+                      windows->changed, windows->version_codes);
     for (uint32_t pass = 0; pass < CAROM_GAS_MOST_PASSES; ++pass) {
         carom_release(&gas->allocator, windows->region[pass]);
         for (int axis = 0; axis < 3; ++axis)
@@ -737,9 +737,9 @@ static bool allocate_windows(carom_gas *gas, carom_gas_windows *windows) {
     windows->parts = carom_allocate(a, parts, sizeof(*windows->parts));
     windows->held = carom_allocate(a, gas->count, 1);
     windows->changed = carom_allocate(a, gas->count, 1);
-    windows->latest = carom_allocate(a, gas->count, sizeof(*windows->latest));
+    windows->version_codes = carom_allocate(a, gas->count, sizeof(*windows->version_codes));
     bool good = windows->gases != NULL && windows->parts != NULL && windows->held != NULL &&
-                windows->changed != NULL && windows->latest != NULL;
+                windows->changed != NULL && windows->version_codes != NULL;
     if (windows->gases != NULL) memset(windows->gases, 0, copies * sizeof(*windows->gases));
     if (windows->parts != NULL) memset(windows->parts, 0, parts * sizeof(*windows->parts));
     for (uint32_t k = 0; k < copies && windows->gases != NULL; ++k)
@@ -760,7 +760,7 @@ static bool allocate_windows(carom_gas *gas, carom_gas_windows *windows) {
 static void begin_parts(carom_gas *gas, carom_gas_windows *windows) {
     memset(windows->held, 0, gas->count);
     memset(windows->changed, 0, gas->count);
-    memset(windows->latest, 0, gas->count * sizeof(*windows->latest));
+    memset(windows->version_codes, 0, gas->count * sizeof(*windows->version_codes));
     windows->number = UINT64_C(1) << 32;
     for (uint32_t k = 0; k < part_count(windows); ++k) {
         carom_gas_part *part = &windows->parts[k];

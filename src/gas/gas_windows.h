@@ -70,11 +70,11 @@ typedef struct carom_gas_windows {
     uint8_t *column[CAROM_GAS_MOST_PASSES][3]; /* by layer: its share of the region's number */
     uint8_t *inside[CAROM_GAS_MOST_PASSES][3]; /* by layer */
     uint8_t *held;                             /* by slot: nothing may meet it in this pass */
-    uint8_t *changed;      /* by slot: low byte of the number of the window that last rewrote it */
-    uint64_t *latest;      /* by slot: number of the window and code of the last version */
-    uint64_t number;       /* of the window, shifted by 32 bits; never 0 */
-    double fastest;        /* speed along an axis that no body exceeds */
-    carom_gas_part *parts; /* by pass and lane; the last takes all */
+    uint8_t *changed; /* by slot: low byte of the number of the window that last rewrote it */
+    uint64_t *version_codes; /* by slot: number of the window and code of the last version */
+    uint64_t number;         /* of the window, shifted by 32 bits; never 0 */
+    double fastest;          /* speed along an axis that no body exceeds */
+    carom_gas_part *parts;   /* by pass and lane; the last takes all */
     carom_gas
         *gases; /* copies: of the lanes of the first pass, of later passes, of the last part */
 } carom_gas_windows;
@@ -136,7 +136,7 @@ static inline void carom_gas_note_home(carom_gas *gas, uint32_t slot) {
 /* The code of the last version of a body in this window, or 0. */
 static inline uint32_t carom_gas_latest(const carom_gas_windows *windows, uint32_t slot) {
     if (windows->changed[slot] != (uint8_t)(windows->number >> 32)) return 0;
-    uint64_t latest = windows->latest[slot];
+    uint64_t latest = windows->version_codes[slot];
     return latest >> 32 == windows->number >> 32 ? (uint32_t)latest : 0;
 }
 
