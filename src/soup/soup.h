@@ -124,9 +124,6 @@ carom_status carom_soup_check_method(carom_context *context, const carom_soup *s
 /* CAROM_OK, or why the soup cannot be searched on the CPU, which contexts of any backend do. */
 carom_status carom_soup_check_on_cpu(carom_context *context, const carom_soup *soup);
 
-/* CAROM_OK unless the soup was made with method GRID, without a tree. */
-carom_status carom_soup_check_method(carom_context *context, const carom_soup *soup);
-
 /* ---- The same on the GPU: soup_device.c ------------------------------------------------------ */
 
 /* Whether the context computes on the GPU: the functions below then answer. */
