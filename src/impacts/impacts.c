@@ -851,16 +851,29 @@ static carom_status pass_all(impacts_search *s, const carom_impacts_receiver *re
     return carom_parallel_for(s->context, ranges, RANGES_PER_FILL, fill_range, &d);
 }
 
+/* Copies an impact to the caller, with the padding cleared: results are compared by bytes. */
+static void pass_impact(const carom_soup_impact *from, carom_soup_impact *to) {
+    memset(to, 0, sizeof(*to));
+    to->kind = from->kind;
+    to->face_a = from->face_a;
+    to->face_b = from->face_b;
+    memcpy(to->a, from->a, sizeof(to->a));
+    memcpy(to->b, from->b, sizeof(to->b));
+    to->time = from->time;
+}
+
 static void pass_first(const impacts_search *s, carom_soup_impact *first) {
-    *first = (carom_soup_impact){.kind = CAROM_SOUP_IMPACT_KIND_NONE,
-                                 .face_a = CAROM_NONE,
-                                 .face_b = CAROM_NONE,
-                                 .a = {CAROM_NONE, CAROM_NONE, CAROM_NONE},
-                                 .b = {CAROM_NONE, CAROM_NONE, CAROM_NONE}};
-    if (s->earliest.kind == CAROM_SOUP_IMPACT_KIND_NONE) return;
-    /* upper: of the first time, whichever impact it belongs to */
-    carom_interval time = {s->earliest.lower, s->earliest.lower, s->earliest.upper};
-    *first = make_impact(s, s->earliest.kind, s->earliest.pair, time);
+    carom_soup_impact found = {.kind = CAROM_SOUP_IMPACT_KIND_NONE,
+                               .face_a = CAROM_NONE,
+                               .face_b = CAROM_NONE,
+                               .a = {CAROM_NONE, CAROM_NONE, CAROM_NONE},
+                               .b = {CAROM_NONE, CAROM_NONE, CAROM_NONE}};
+    if (s->earliest.kind != CAROM_SOUP_IMPACT_KIND_NONE) {
+        /* upper: of the first time, whichever impact it belongs to */
+        carom_interval time = {s->earliest.lower, s->earliest.lower, s->earliest.upper};
+        found = make_impact(s, s->earliest.kind, s->earliest.pair, time);
+    }
+    pass_impact(&found, first);
 }
 
 /* ---- On the GPU ------------------------------------------------------------------------------ */
@@ -1007,7 +1020,7 @@ static carom_status begin_impacts(void *user, uint64_t count, uint64_t *writable
 
 static void put_impact(void *user, uint64_t at, const carom_soup_impact *impact) {
     const impacts_list *list = user;
-    list->impacts->data[at] = *impact;
+    pass_impact(impact, &list->impacts->data[at]);
 }
 
 static carom_status find_impacts(carom_impacts_query query, carom_soup_impacts *impacts) {

@@ -588,9 +588,14 @@ static bool spheres_shares_add_leaf(spheres_shares_worker *w, const cube *c,
     }
     if (!d->keep) return true;
     double back = carom_power_of_two(-d->mesh->shift);
-    carom_packing_cell cell = {carom_spheres_mesh_restore(d->mesh, b->low),
-                               (double)c->size * d->step * back, owner};
-    return carom_spheres_cell_array_push(w->kept, &d->context->allocator, cell);
+    if (!carom_spheres_cell_array_reserve(w->kept, &d->context->allocator, w->kept->count + 1))
+        return false;
+    carom_packing_cell *cell = &w->kept->data[w->kept->count++];
+    memset(cell, 0, sizeof(*cell)); /* the padding, too */
+    cell->low = carom_spheres_mesh_restore(d->mesh, b->low);
+    cell->edge = (double)c->size * d->step * back;
+    cell->sphere = owner;
+    return true;
 }
 
 static cube spheres_shares_child_of(const cube *c, uint32_t i) {
