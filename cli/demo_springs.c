@@ -106,7 +106,7 @@ const demo_part demo_springs = {
     "What if the spheres of a packing move apart?",
     "The spheres are given to the grid anew in each step; the force on each is the derivative of "
     "the volume that it has in common with the other packing.",
-    NULL,
+    "No peer was measured: the papers of these packings leave bodies that deform to the future.",
     "carom make knot -o knot.stl\n"
     "carom pack knot.stl -n 150 -o knot.html",
     run};
