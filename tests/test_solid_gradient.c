@@ -194,7 +194,7 @@ static void forces_are_differences_of_exact_volumes(void **state) {
             }
         }
     }
-    assert_true(compared > 10);
+    assert_true(compared > (TEST_CASES(64) < 4 ? 0u : 10u)); /* at most 8 per case */
 }
 
 /* A smooth displacement: bends, twists and waves at once. */
