@@ -159,8 +159,9 @@ static quad exact_volume(void) {
 /* The oracle's volume alone, of meshes in general position. */
 static void forces_are_differences_of_exact_volumes(void **state) {
     (void)state;
-    uint64_t compared = 0;
-    for (uint64_t i = 0; i < TEST_CASES(64); ++i) {
+    uint64_t compared = 0,
+             cases = TEST_CASES(64) < 4 ? 4 : TEST_CASES(64); /* of 8 forces at most */
+    for (uint64_t i = 0; i < cases; ++i) {
         carom_random random = {400000 + i};
         solid_make_small(&random, 24, &a);
         solid_make_small(&random, 24, &b);
@@ -194,7 +195,7 @@ static void forces_are_differences_of_exact_volumes(void **state) {
             }
         }
     }
-    assert_true(compared > (TEST_CASES(64) < 4 ? 0u : 10u)); /* at most 8 per case */
+    assert_true(compared > 10);
 }
 
 /* A smooth displacement: bends, twists and waves at once. */
