@@ -126,8 +126,9 @@ static bool pierces(const real *a, const real *b, real (*t)[3]) {
 
 real robot_oracle_triangles(real (*s)[3], real (*t)[3]) {
     real best = INFINITY;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; ++i)
         if (pierces(s[i], s[(i + 1) % 3], t) || pierces(t[i], t[(i + 1) % 3], s)) return 0;
+    for (int i = 0; i < 3; ++i) {
         best = fminl(best, fminl(point_triangle(s[i], t), point_triangle(t[i], s)));
         for (int k = 0; k < 3; ++k)
             best = fminl(best, segments(s[i], s[(i + 1) % 3], t[k], t[(k + 1) % 3]));

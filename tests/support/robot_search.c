@@ -16,6 +16,7 @@ typedef long double real;
 
 #define SEARCH_SLACK                                                                               \
     1e-9                 /* metres, for lengths of up to 1e3: 1e3 2^-53 times some 1e3 operations */
+#define SEARCH_LEAST 1e-100 /* of the square of a direction: no square of a gap underflows */
 #define SEARCH_LEAF  2   /* triangles */
 #define SEARCH_DEPTH 128 /* of the stack: one more node per level and tree, and these are halved */
 
@@ -26,6 +27,7 @@ typedef struct search_node {
 
 typedef struct search_shape {
     robot_oracle_shape faces;
+    double (*corners)[3][3]; /* of the faces, to leave pairs out */
     search_node *nodes;
     uint32_t node_count;
     real (*points)[3]; /* one of each connected component */
@@ -123,6 +125,9 @@ static void build_tree(search_shape *s) {
     }
     robot_oracle_shape_free(&s->faces);
     s->faces = sorted;
+    s->corners = calloc(count, sizeof(*s->corners));
+    for (uint32_t i = 0; i < 9 * count; ++i)
+        s->corners[i / 9][i / 3 % 3][i % 3] = (double)sorted.triangles[i / 9][i / 3 % 3][i % 3];
     free(keys);
     free(order);
 }
@@ -224,6 +229,7 @@ static void make_body(const carom_robot_shape *from, uint64_t count, search_body
 static void free_body(search_body *body) {
     for (uint64_t i = 0; i < body->count; ++i) {
         robot_oracle_shape_free(&body->shapes[i].faces);
+        free(body->shapes[i].corners);
         free(body->shapes[i].nodes);
         free(body->shapes[i].points);
     }
@@ -376,35 +382,76 @@ static bool are_apart(const search_node *a, const search_node *b, const search_v
     return false;
 }
 
-/* Whether all corners of t are beyond the reach on one side of the plane of s. */
-static bool is_beside(real (*s)[3], real (*t)[3], real reach) {
-    real u[3], v[3], n[3], low = INFINITY, high = -INFINITY;
-    for (int k = 0; k < 3; ++k) {
-        u[k] = s[1][k] - s[0][k];
-        v[k] = s[2][k] - s[0][k];
-    }
-    for (int k = 0; k < 3; ++k)
-        n[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
+/* Whether the two are farther apart than the reach along a direction, which need not be of length
+ * 1. */
+static inline bool part(const double (*s)[3], const double (*t)[3], const double *d, double reach) {
+    double p[3], q[3], squares = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
     for (int c = 0; c < 3; ++c) {
-        real d = 0;
-        for (int k = 0; k < 3; ++k) d += n[k] * (t[c][k] - s[0][k]);
-        low = fminl(low, d);
-        high = fmaxl(high, d);
+        p[c] = d[0] * s[c][0] + d[1] * s[c][1] + d[2] * s[c][2];
+        q[c] = d[0] * t[c][0] + d[1] * t[c][1] + d[2] * t[c][2];
     }
-    real most = (reach + SEARCH_SLACK) * sqrtl(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-    return low > most || high < -most;
+    double low_p = p[0] < p[1] ? p[0] : p[1], high_p = p[0] < p[1] ? p[1] : p[0];
+    double low_q = q[0] < q[1] ? q[0] : q[1], high_q = q[0] < q[1] ? q[1] : q[0];
+    low_p = low_p < p[2] ? low_p : p[2];
+    high_p = high_p > p[2] ? high_p : p[2];
+    low_q = low_q < q[2] ? low_q : q[2];
+    high_q = high_q > q[2] ? high_q : q[2];
+    double gap = low_q > high_p ? low_q - high_p : low_p - high_q;
+    return gap > 0.0 && squares > SEARCH_LEAST && gap * gap > reach * reach * squares;
 }
 
+static inline void search_cross(const double *u, const double *v, double *to) {
+    to[0] = u[1] * v[2] - u[2] * v[1];
+    to[1] = u[2] * v[0] - u[0] * v[2];
+    to[2] = u[0] * v[1] - u[1] * v[0];
+}
+
+/* Whether a direction shows that two triangles are farther apart than the reach: between their
+ * first corners, across either, or across an edge of each. Doubles round far less than
+ * SEARCH_SLACK, which the reach contains, and whatever the direction is, a gap along it is a
+ * proof. */
+static bool triangles_apart(const double (*s)[3], const double (*t)[3], double reach) {
+    double own[3][3], other[3][3], e[3][3], f[3][3], d[3];
+    for (int c = 0; c < 3; ++c)
+        for (int k = 0; k < 3; ++k) { /* from a corner, so that numbers are small */
+            own[c][k] = s[c][k] - s[0][k];
+            other[c][k] = t[c][k] - s[0][k];
+            e[c][k] = s[(c + 1) % 3][k] - s[c][k];
+            f[c][k] = t[(c + 1) % 3][k] - t[c][k];
+        }
+    const double (*a)[3] = (const double (*)[3])own, (*b)[3] = (const double (*)[3])other;
+    if (part(a, b, other[0], reach)) return true;
+    search_cross(e[0], e[1], d);
+    if (part(a, b, d, reach)) return true;
+    search_cross(f[0], f[1], d);
+    if (part(a, b, d, reach)) return true;
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k) {
+            search_cross(e[i], f[k], d);
+            if (part(a, b, d, reach)) return true;
+        }
+    return false;
+}
+
+/* The triangles that no direction shows to be apart, in long doubles. */
 static bool leaves_within(const search_shape *a, const search_node *na, const search_shape *b,
                           const search_node *nb, const search_view *v, real reach) {
     for (uint32_t k = nb->first; k < nb->first + nb->count; ++k) {
-        real t[3][3];
-        for (int c = 0; c < 3; ++c) robot_oracle_apply(&v->frame, b->faces.triangles[k][c], t[c]);
+        double moved[3][3];
+        for (int c = 0; c < 3; ++c) {
+            const double *p = b->corners[k][c];
+            for (int i = 0; i < 3; ++i)
+                moved[c][i] = v->r[3 * i] * p[0] + v->r[3 * i + 1] * p[1] +
+                              v->r[3 * i + 2] * p[2] + v->t[i];
+        }
         for (uint32_t i = na->first; i < na->first + na->count; ++i) {
-            real(*s)[3] = a->faces.triangles[i];
-            real radii = a->faces.radii[i] + b->faces.radii[k];
-            if (is_beside(s, t, reach + radii) || is_beside(t, s, reach + radii)) continue;
-            if (robot_oracle_triangles(s, t) - radii <= reach) return true;
+            real radii = a->faces.radii[i] + b->faces.radii[k], t[3][3];
+            if (triangles_apart((const double (*)[3])a->corners[i], (const double (*)[3])moved,
+                                (double)(reach + radii) + SEARCH_SLACK))
+                continue;
+            for (int c = 0; c < 3; ++c)
+                robot_oracle_apply(&v->frame, b->faces.triangles[k][c], t[c]);
+            if (robot_oracle_triangles(a->faces.triangles[i], t) - radii <= reach) return true;
         }
     }
     return false;
