@@ -98,4 +98,4 @@ static void run(bench *bench) {
     if (!bench->quick) measure(bench, 10000000, 0.3, 0.5);
 }
 
-const bench_group bench_gas_threads = {71, "gas-threads", "event-driven spheres: threads", run};
+const bench_group bench_gas_threads = {71, "gas_threads", "event-driven spheres: threads", run};
