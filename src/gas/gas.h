@@ -213,11 +213,24 @@ static inline void carom_gas_total_add(carom_gas_total *total, double value) {
     total->sum = sum;
 }
 
+/* What the caller's thread spends its time on while there are windows (gas_windows.c). */
+typedef enum carom_gas_phase {
+    CAROM_GAS_PHASE_SETUP,  /* regions and calendars, and one calendar of all at the end */
+    CAROM_GAS_PHASE_FIRST,  /* the first pass */
+    CAROM_GAS_PHASE_LATER,  /* the passes after it */
+    CAROM_GAS_PHASE_LAST,   /* what is left, on one thread */
+    CAROM_GAS_PHASE_REDO,   /* windows that are undone: undoing and doing them again */
+    CAROM_GAS_PHASE_STREAM, /* merging and counting events */
+    CAROM_GAS_PHASE_RENEW,  /* trajectories, the fastest body, free cells */
+    CAROM_GAS_PHASES
+} carom_gas_phase;
+
 /* What windows of time came to, since create (gas_windows.h). */
 typedef struct carom_gas_window_counts {
     uint64_t windows, undone;
     uint64_t steps, kept, serial; /* entries handled; not in the first pass; on one thread */
     uint32_t threads;             /* of the last window */
+    double seconds[CAROM_GAS_PHASES];
 } carom_gas_window_counts;
 
 struct carom_gas {

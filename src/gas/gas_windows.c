@@ -49,6 +49,13 @@
 #define OVERFLOW_PER_CELL 64   /* spheres per overflow cell that is dealt */
 #define REGION_GRAIN      8192 /* spheres per range */
 
+/* Adds the time since `from` to a phase; the time now. */
+static double end_phase(carom_gas *gas, carom_gas_phase phase, double from) {
+    double now = carom_time_seconds();
+    gas->counts.seconds[phase] += now - from;
+    return now;
+}
+
 /* ---- Regions --------------------------------------------------------------------------------- */
 
 /* The region of a layer of cells along an axis, shifted by half a width or not. */
@@ -344,7 +351,9 @@ static carom_status run_pass(pass_work *work, uint32_t pass, int64_t until, bool
     work->pass = pass;
     work->until = until;
     for (uint32_t lane = 0; lane < lanes; ++lane) parts[lane].is_run = false;
+    double begin = carom_time_seconds();
     carom_status status = carom_parallel_for(work->context, lanes, 1, run_lane, work);
+    (void)end_phase(work->gas, pass == 0 ? CAROM_GAS_PHASE_FIRST : CAROM_GAS_PHASE_LATER, begin);
     for (uint32_t lane = 0; lane < lanes; ++lane) {
         carom_gas *own = &windows->gases[lane], *copy = copy_of(windows, &parts[lane]);
         if (!parts[lane].is_run) continue; /* it was cancelled before */
@@ -488,6 +497,7 @@ static carom_status flush_stream(const pass_work *work) {
     event_stream *stream = work->stream;
     merge_work merge = {work->windows, stream};
     if (stream->events == 0) return CAROM_OK;
+    double begin = carom_time_seconds();
     carom_status status =
         carom_parallel_for(work->context, stream->windows, 1, merge_window, &merge);
     for (uint64_t k = 0; k < stream->windows && status != CAROM_OK; ++k)
@@ -496,6 +506,7 @@ static carom_status flush_stream(const pass_work *work) {
     for (uint32_t k = 0; k < part_count(work->windows); ++k)
         work->windows->parts[k].happenings.count = 0;
     stream->windows = stream->events = stream->ends.count = 0;
+    (void)end_phase(gas, CAROM_GAS_PHASE_STREAM, begin);
     return status;
 }
 
@@ -649,7 +660,9 @@ static carom_status run_passes(pass_work *work, int64_t until, bool *complete) {
     *complete = false;
     for (uint32_t pass = 0; pass < work->windows->passes && !failed; ++pass)
         CAROM_TRY(run_pass(work, pass, until, &failed));
+    double begin = carom_time_seconds();
     *complete = !failed && finish_passes(work, until);
+    (void)end_phase(work->gas, CAROM_GAS_PHASE_LAST, begin);
     return CAROM_OK;
 }
 
@@ -676,9 +689,11 @@ static carom_status run_window(pass_work *work, int64_t until, carom_gas_stop *s
         return CAROM_OK;
     }
     ++gas->counts.undone;
+    double begin = carom_time_seconds();
     bool good = undo_window(work) && !complete && !lacks_memory(windows);
     if (status != CAROM_OK) return status;
     *stop = good ? redo_window(work, until, culprit) : CAROM_GAS_STOP_MEMORY;
+    (void)end_phase(gas, CAROM_GAS_PHASE_REDO, begin);
     return CAROM_OK;
 }
 
@@ -842,6 +857,7 @@ static carom_status run_all_windows(pass_work *work, int64_t goal, carom_gas_goa
     double longest = 0.0;
     *stop = CAROM_GAS_STOP_STEPS;
     while (!is_due_elsewhere(gas)) {
+        double begin = carom_time_seconds();
         if (gas->now >= gas->trajectories.until ||
             gas->trajectories.fast > gas->trajectories.most_fast) {
             carom_gas_trajectories_renew(gas, true);
@@ -856,6 +872,7 @@ static carom_status run_all_windows(pass_work *work, int64_t goal, carom_gas_goa
             *stop = CAROM_GAS_STOP_MEMORY;
             return CAROM_OK;
         }
+        (void)end_phase(gas, CAROM_GAS_PHASE_RENEW, begin);
         int64_t until = gas->now + CAROM_MAX((int64_t)gas->window_span, 1);
         until = CAROM_MIN(until, CAROM_MIN(goal, gas->trajectories.until));
         until = CAROM_MAX(until, gas->now);
@@ -897,7 +914,9 @@ carom_status carom_gas_run_windows(carom_context *context, carom_gas *gas, int64
     *ran = !is_due_elsewhere(gas) && gas->now < goal && plan_windows(context, gas, &windows);
     if (!*ran) return CAROM_OK;
     gas->counts.threads = windows.lanes;
+    double begin = carom_time_seconds();
     carom_status status = begin_windows(&work);
+    (void)end_phase(gas, CAROM_GAS_PHASE_SETUP, begin);
     if (status == CAROM_OK)
         status = run_all_windows(&work, goal, shown, stop, culprit);
     else if (status == CAROM_NO_MEMORY)
@@ -906,10 +925,12 @@ carom_status carom_gas_run_windows(carom_context *context, carom_gas *gas, int64
         carom_status counted = flush_stream(&work);
         status = status != CAROM_OK ? status : counted;
     }
+    begin = carom_time_seconds();
     end_windows(gas, &windows);
     CAROM_RELEASE_ALL(&gas->allocator, stream.order[0].data, stream.order[1].data,
                       stream.ends.data);
     carom_status queued = carom_gas_queue_create(context, gas);
     gas->ready = queued == CAROM_OK;
+    (void)end_phase(gas, CAROM_GAS_PHASE_SETUP, begin);
     return status != CAROM_OK ? status : queued;
 }
