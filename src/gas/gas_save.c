@@ -139,13 +139,13 @@ static void put_spheres(carom_writer *s, const carom_gas *gas) {
 }
 
 /* After a cancellation the writer leaves the message to the end of the phase. */
-static carom_status end_phase(carom_context *context, carom_status status) {
+static carom_status end_writing(carom_context *context, carom_status status) {
     return status == CAROM_CANCELLED ? carom_progress_end(context)
                                      : carom_progress_finish(context, status);
 }
 
 /* Begins the phase, which ends before a file gets its final name: a cancelled one never does. */
-static void begin_phase(carom_context *context, const carom_gas *gas) {
+static void begin_writing(carom_context *context, const carom_gas *gas) {
     uint64_t entries =
         HEAD_WORDS + gas->count * SPHERE_WORDS + padding_words(gas->labels, gas->count);
     carom_progress_begin(context, "writing a gas", 8 * entries);
@@ -157,7 +157,7 @@ static carom_status put_gas(carom_writer *writer, const carom_gas *gas) {
     uint64_t left = padding_words(gas->labels, gas->count);
     for (; left > 0 && writer->status == CAROM_OK; --left) gas_save_put(writer, 0);
     carom_writer_flush(writer);
-    return end_phase(writer->context, writer->status);
+    return end_writing(writer->context, writer->status);
 }
 
 carom_status carom_gas_save(carom_context *context, const carom_gas *gas, carom_gas_format format,
@@ -169,10 +169,10 @@ carom_status carom_gas_save(carom_context *context, const carom_gas *gas, carom_
     if (carom_name_is_gzip(path))
         return carom_fail(context, CAROM_UNSUPPORTED,
                           "%s: gases are not saved compressed; leave the .gz off", path);
-    begin_phase(context, gas);
+    begin_writing(context, gas);
     carom_writer_file file;
     carom_status status = carom_writer_open_file(context, path, false, &file);
-    if (status != CAROM_OK) return end_phase(context, status);
+    if (status != CAROM_OK) return end_writing(context, status);
     return carom_writer_close_file(&file, put_gas(&file.writer, gas));
 }
 
@@ -182,10 +182,10 @@ carom_status carom_gas_save_memory(carom_context *context, const carom_gas *gas,
     CAROM_REQUIRE_INPUT(gas, "gas");
     CAROM_REQUIRE_KNOWN(format, CAROM_GAS_FORMAT_COUNT, "format");
     CAROM_REQUIRE_RESULT(bytes, "bytes");
-    begin_phase(context, gas);
+    begin_writing(context, gas);
     carom_writer writer;
     carom_status status = carom_writer_open_memory(context, bytes, &writer);
-    if (status != CAROM_OK) return end_phase(context, status);
+    if (status != CAROM_OK) return end_writing(context, status);
     return carom_writer_close_memory(&writer, put_gas(&writer, gas));
 }
 

@@ -15,9 +15,9 @@ typedef long double real;
 #define PI_L 3.14159265358979323846264338327950288L
 
 #define SEARCH_SLACK                                                                               \
-    1e-9                 /* metres, for lengths of up to 1e3: 1e3 2^-53 times some 1e3 operations */
+    1e-9 /* metres, for lengths of up to 1e3: 1e3 2^-53 times some 1e3 operations */
 #define SEARCH_LEAST 1e-100 /* of the square of a direction: no square of a gap underflows */
-#define SEARCH_LEAF  2   /* triangles */
+#define SEARCH_LEAF  2      /* triangles */
 #define SEARCH_DEPTH 128 /* of the stack: one more node per level and tree, and these are halved */
 
 typedef struct search_node {
@@ -419,7 +419,7 @@ static bool triangles_apart(const double (*s)[3], const double (*t)[3], double r
             e[c][k] = s[(c + 1) % 3][k] - s[c][k];
             f[c][k] = t[(c + 1) % 3][k] - t[c][k];
         }
-    const double (*a)[3] = (const double (*)[3])own, (*b)[3] = (const double (*)[3])other;
+    const double(*a)[3] = (const double(*)[3])own, (*b)[3] = (const double(*)[3])other;
     if (part(a, b, other[0], reach)) return true;
     search_cross(e[0], e[1], d);
     if (part(a, b, d, reach)) return true;
@@ -441,12 +441,12 @@ static bool leaves_within(const search_shape *a, const search_node *na, const se
         for (int c = 0; c < 3; ++c) {
             const double *p = b->corners[k][c];
             for (int i = 0; i < 3; ++i)
-                moved[c][i] = v->r[3 * i] * p[0] + v->r[3 * i + 1] * p[1] +
-                              v->r[3 * i + 2] * p[2] + v->t[i];
+                moved[c][i] =
+                    v->r[3 * i] * p[0] + v->r[3 * i + 1] * p[1] + v->r[3 * i + 2] * p[2] + v->t[i];
         }
         for (uint32_t i = na->first; i < na->first + na->count; ++i) {
             real radii = a->faces.radii[i] + b->faces.radii[k], t[3][3];
-            if (triangles_apart((const double (*)[3])a->corners[i], (const double (*)[3])moved,
+            if (triangles_apart((const double(*)[3])a->corners[i], (const double(*)[3])moved,
                                 (double)(reach + radii) + SEARCH_SLACK))
                 continue;
             for (int c = 0; c < 3; ++c)
