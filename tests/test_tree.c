@@ -749,8 +749,37 @@ static void bad_input_is_refused(void **state) {
     carom_packing_destroy(none);
 }
 
+/* So far away that a pose rounds by more than the size of a sphere, up to 2^60 sizes: bounds say so.
+ */
+static void far_poses_are_those_of_all_pairs(void **state) {
+    (void)state;
+    carom_random random = {62};
+    for (int n = 0; n < TEST_CASES(960); ++n) {
+        carom_packing *packing[2];
+        carom_tree *tree[2];
+        carom_packing_overlap expected, found;
+        for (int i = 0; i < 2; ++i) {
+            packing[i] = packing_random(context, &random, 80, 1.0);
+            tree[i] = make(packing[i], n % CAROM_TREE_METHOD_COUNT, 0);
+        }
+        carom_pose pose_a = packing_random_pose(&random, ldexp(1.0, n % 60));
+        carom_pose pose_b = packing_random_pose(&random, 1.0);
+        pose_b.t = carom_vec_add(pose_b.t, pose_a.t);
+        packing_oracle_overlap(context, packing[0], &pose_a, 0.0, packing[1], &pose_b, 0.0,
+                               &expected);
+        assert_ok(context,
+                  carom_tree_overlap(context, tree[0], &pose_a, tree[1], &pose_b, NULL, &found));
+        assert_overlaps_equal(&expected, &found);
+        for (int i = 0; i < 2; ++i) {
+            carom_tree_destroy(tree[i]);
+            carom_packing_destroy(packing[i]);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(far_poses_are_those_of_all_pairs),
         cmocka_unit_test(overlap_is_that_of_all_pairs),
         cmocka_unit_test(distance_is_the_least_of_all_gaps),
         cmocka_unit_test(query_is_overlap_or_distance),

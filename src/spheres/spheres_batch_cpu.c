@@ -140,11 +140,13 @@ CAROM_SIMD carom_lanes add_estimate(const carom_spheres_batch *batch, uint32_t i
     return carom_lanes_of64(some);
 }
 
-/* carom_spheres_inner, added to the sums. */
+/* carom_spheres_inner, added to the sums. *beyond: lanes with an error that is too large for its
+ * scale, as it is where the trees are so far away that poses round by more than the spheres' size.
+ */
 CAROM_SIMD carom_lanes spheres_batch_cpu_add_inner(carom_spheres_batch *batch, uint32_t i,
                                                    const carom_spheres_posed_pair *m,
-                                                   carom_f64v squared, carom_f64v d,
-                                                   parts sums[2]) {
+                                                   carom_f64v squared, carom_f64v d, parts sums[2],
+                                                   carom_i64v *beyond) {
     carom_f64v r = carom_f64v_load(&batch->a.radius[i]), s = carom_f64v_load(&batch->b.radius[i]);
     carom_f64v sum = r + s, smaller = carom_f64v_min(r, s);
     lens l = lens_at(r, s, d);
@@ -153,6 +155,7 @@ CAROM_SIMD carom_lanes spheres_batch_cpu_add_inner(carom_spheres_batch *batch, u
                        CAROM_SPHERES_BALL_SURFACE * (smaller * smaller) *
                            (m->slack + CAROM_SPHERES_RADIUS_ROUNDING * sum);
     carom_f64v volume = spheres_batch_cpu_keep(some, l.volume);
+    *beyond |= some & (error > spheres_batch_cpu_splat(m->scales.volume.largest));
     carom_f64v_store(&batch->inner[i], volume);
     spheres_batch_cpu_add(&sums[0], volume, &m->scales.volume);
     spheres_batch_cpu_add(&sums[1], spheres_batch_cpu_keep(some, error), &m->scales.volume);
@@ -166,6 +169,7 @@ void CAROM_CPU(carom_spheres_batch_add)(carom_spheres_batch *batch,
     uint32_t end = spheres_batch_cpu_pad(batch);
     uint64_t before = totals->pairs, inner_before = totals->inner_pairs;
     parts sums[13], inner_sums[2];
+    carom_i64v beyond = {0};
     memset(sums, 0, sizeof(sums));
     memset(inner_sums, 0, sizeof(inner_sums));
     for (uint32_t i = 0; i < end; i += CAROM_LANES64) {
@@ -180,7 +184,7 @@ void CAROM_CPU(carom_spheres_batch_add)(carom_spheres_batch *batch,
             (uint64_t)__builtin_popcount(add_estimate(batch, i, m, a, b, apart, squared, d, sums));
         if (inner)
             totals->inner_pairs += (uint64_t)__builtin_popcount(
-                spheres_batch_cpu_add_inner(batch, i, m, squared, d, inner_sums));
+                spheres_batch_cpu_add_inner(batch, i, m, squared, d, inner_sums, &beyond));
     }
     /* What the last vector is filled up with adds nothing. */
     CAROM_ASSERT(totals->pairs - before <= batch->count);
@@ -197,6 +201,7 @@ void CAROM_CPU(carom_spheres_batch_add)(carom_spheres_batch *batch,
     if (inner) {
         spheres_batch_cpu_accumulate(&inner_sums[0], end, &scales->volume, &totals->inner);
         spheres_batch_cpu_accumulate(&inner_sums[1], end, &scales->volume, &totals->inner_error);
+        if (carom_lanes_of64(beyond) != 0) totals->inner_error.spoiled += 1; /* it is NaN then */
     }
     batch->count = 0;
 }
