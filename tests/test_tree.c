@@ -749,8 +749,7 @@ static void bad_input_is_refused(void **state) {
     carom_packing_destroy(none);
 }
 
-/* So far away that a pose rounds by more than the size of a sphere, up to 2^60 sizes: bounds say so.
- */
+/* So far away that a pose rounds by more than the size of a sphere, up to 2^60 sizes. */
 static void far_poses_are_those_of_all_pairs(void **state) {
     (void)state;
     carom_random random = {62};

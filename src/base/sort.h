@@ -16,4 +16,17 @@ carom_status carom_sort_keys(carom_context *context, uint32_t *keys, uint32_t *p
 carom_status carom_sort_words(carom_context *context, uint64_t *words, uint64_t count,
                               uint32_t first_bit, uint32_t bits);
 
+/* The first index of sorted words that is not below `word`. */
+static inline uint64_t carom_lower_bound(const uint64_t *words, uint64_t count, uint64_t word) {
+    uint64_t low = 0, high = count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (words[middle] < word)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 #endif

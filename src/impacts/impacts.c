@@ -851,8 +851,7 @@ static carom_status pass_all(impacts_search *s, const carom_impacts_receiver *re
     return carom_parallel_for(s->context, ranges, RANGES_PER_FILL, fill_range, &d);
 }
 
-/* Copies an impact to the caller, with the padding cleared: results are compared by bytes. */
-static void pass_impact(const carom_soup_impact *from, carom_soup_impact *to) {
+void carom_impacts_pass(const carom_soup_impact *from, carom_soup_impact *to) {
     memset(to, 0, sizeof(*to));
     to->kind = from->kind;
     to->face_a = from->face_a;
@@ -873,7 +872,7 @@ static void pass_first(const impacts_search *s, carom_soup_impact *first) {
         carom_interval time = {s->earliest.lower, s->earliest.lower, s->earliest.upper};
         found = make_impact(s, s->earliest.kind, s->earliest.pair, time);
     }
-    pass_impact(&found, first);
+    carom_impacts_pass(&found, first);
 }
 
 /* ---- On the GPU ------------------------------------------------------------------------------ */
@@ -1020,7 +1019,7 @@ static carom_status begin_impacts(void *user, uint64_t count, uint64_t *writable
 
 static void put_impact(void *user, uint64_t at, const carom_soup_impact *impact) {
     const impacts_list *list = user;
-    pass_impact(impact, &list->impacts->data[at]);
+    carom_impacts_pass(impact, &list->impacts->data[at]);
 }
 
 static carom_status find_impacts(carom_impacts_query query, carom_soup_impacts *impacts) {

@@ -36,6 +36,9 @@ struct carom_impacts_query {
     double largest; /* set by the search: coordinate of any vertex at any time; 0 unless `near` */
 };
 
+/* Copies an impact to the caller, with the padding cleared: results are compared by bytes. */
+void carom_impacts_pass(const carom_soup_impact *from, carom_soup_impact *to);
+
 /* What the search passes on, in the order of results: `begin` the number, of which *writable are
  * wanted, then `put` each, from any thread. `time` is the interval that `decide` found. */
 typedef struct carom_impacts_receiver {

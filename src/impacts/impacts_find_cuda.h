@@ -235,16 +235,7 @@ static __global__ void __launch_bounds__(IMPACTS_CUDA_THREADS)
         size += fabs(q.x - p.x) + fabs(q.y - p.y) + fabs(q.z - p.z);
     }
     __syncwarp();
-    for (int k = 0; k < 3; ++k) {
-        for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2) {
-            low[k] = fmin(low[k], __shfl_xor_sync(~0u, low[k], step));
-            high[k] = fmax(high[k], __shfl_xor_sync(~0u, high[k], step));
-        }
-        if (threadIdx.x % CAROM_WARP == 0 && low[k] <= high[k]) {
-            atomicMin(&frame->low[k], to_ordered(low[k]));
-            atomicMax(&frame->high[k], to_ordered(high[k]));
-        }
-    }
+    soup_cuda_add_bounds(low, high, frame->low, frame->high);
     if (!motion) return;
     movement = impacts_cuda_sum(movement);
     size = impacts_cuda_sum(size);
@@ -280,17 +271,11 @@ static __global__ void impacts_cuda_end_bounds(impacts_cuda_view v, impacts_cuda
                                                impacts_cuda_frame_def def,
                                                carom_device_counters *counters) {
     carom_device_begin();
-    double low[3], high[3], most = 0.0, error = 0.0, largest = 0.0;
+    double low[3], high[3], error = 0.0;
+    double most = soup_cuda_get_bounds(frame->low, frame->high, low, high), largest = most;
     float gap = 0.0f, reach = 0.0f;
     frame->scale = 1.0;
-    for (int k = 0; k < 3; ++k) {
-        bool any = frame->low[k] <= frame->high[k];
-        low[k] = any ? from_ordered(frame->low[k]) : 0.0;
-        high[k] = any ? from_ordered(frame->high[k]) : 0.0;
-        most = CAROM_MAX(CAROM_MAX(-low[k], high[k]), most);
-        frame->origin[k] = 0.0;
-    }
-    largest = most;
+    for (int k = 0; k < 3; ++k) frame->origin[k] = 0.0;
     if (!def.exact) {
         if (most >= CAROM_SCALE_LIMIT || (most < CAROM_SCALE_LEAST && most > 0.0))
             frame->scale = carom_power_of_two(-carom_exponent(most));

@@ -94,15 +94,14 @@ static carom_impacts_query near_query(carom_context *context, const carom_soup *
                                  .reach = reach};
 }
 
-/* Padding is zero, too. */
+/* A near pair is an impact whose time is a distance. */
 static void fill_pair(const carom_soup_impact *from, carom_soup_near_pair *to) {
-    memset(to, 0, sizeof(*to));
-    to->kind = from->kind;
-    to->face_a = from->face_a;
-    to->face_b = from->face_b;
-    memcpy(to->a, from->a, sizeof(to->a));
-    memcpy(to->b, from->b, sizeof(to->b));
-    to->distance = from->time;
+    carom_soup_impact passed;
+    _Static_assert(sizeof(passed) == sizeof(*to) && offsetof(carom_soup_impact, time) ==
+                                                        offsetof(carom_soup_near_pair, distance),
+                   "near pairs and impacts have one layout");
+    carom_impacts_pass(from, &passed);
+    memcpy(to, &passed, sizeof(*to));
 }
 
 typedef struct near_pair_list {

@@ -256,25 +256,30 @@ static __device__ inline uint32_t space_of(uint32_t count) {
     return space;
 }
 
-/* Makes space in the lists; the first entry of each does it. */
-static __global__ void enlarge_lists(pack_cuda_view v) {
-    carom_device_begin();
+/* Calls work(list) for each list that entries go to, by the thread of the first of them. */
+template <typename WORK>
+static __device__ inline void pack_cuda_each_list(const pack_cuda_view &v, const WORK &work) {
     if (v.n->grid_full != 0) return;
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < v.n->entries;
-         i += gridDim.x * blockDim.x) {
-        if (v.entries[i].rank != 0) continue;
-        pack_cuda_slot *s = &v.slots[v.entries[i].slot];
+         i += gridDim.x * blockDim.x)
+        if (v.entries[i].rank == 0) work(&v.slots[v.entries[i].slot]);
+}
+
+/* Makes space in the lists. */
+static __global__ void enlarge_lists(pack_cuda_view v) {
+    carom_device_begin();
+    pack_cuda_each_list(v, [&](pack_cuda_slot *s) {
         uint32_t space = space_of(s->count + s->fresh);
-        if (space == space_of(s->count)) continue;
+        if (space == space_of(s->count)) return;
         uint64_t offset = atomicAdd(&v.n->used, (unsigned long long)space);
         if (offset + space > v.pool_size) {
             atomicOr(&v.n->grid_full, (unsigned)POOL_FULL);
-            continue;
+            return;
         }
         uint32_t start = (uint32_t)offset;
         for (uint32_t k = 0; k < s->count; ++k) v.pool[start + k] = v.pool[s->start + k];
         s->start = start;
-    }
+    });
 }
 
 static __global__ void write_lists(pack_cuda_view v) {
@@ -289,14 +294,10 @@ static __global__ void write_lists(pack_cuda_view v) {
     }
 }
 
-/* Puts what was added to a list into the order of the balls; the first entry of each does it. */
+/* Puts what was added to a list into the order of the balls. */
 static __global__ void sort_lists(pack_cuda_view v) {
     carom_device_begin();
-    if (v.n->grid_full != 0) return;
-    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < v.n->entries;
-         i += gridDim.x * blockDim.x) {
-        if (v.entries[i].rank != 0) continue;
-        pack_cuda_slot *s = &v.slots[v.entries[i].slot];
+    pack_cuda_each_list(v, [&](pack_cuda_slot *s) {
         uint32_t *list = v.pool + s->start + s->count, count = s->fresh;
         for (uint32_t k = 1; k < count; ++k) {
             uint32_t ball = list[k], at = k;
@@ -306,7 +307,7 @@ static __global__ void sort_lists(pack_cuda_view v) {
         CAROM_ASSERT(s->count == 0 || list[-1] < list[0]); /* all lists ascend */
         s->count += count;
         s->fresh = 0;
-    }
+    });
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */

@@ -586,8 +586,7 @@ static __device__ double pack_examine_cuda_climb(const pack_cuda_view &v, worksp
             step *= 0.5;
             continue;
         }
-        carom_vec3 next = carom_vec(at[0] + step * direction[0], at[1] + step * direction[1],
-                                    at[2] + step * direction[2]);
+        carom_vec3 next = carom_pack_climb_point(at, step, direction);
         uint32_t near_slot = *slot;
         double next_to_mesh = pack_examine_cuda_look(v, w.stack, there, next,
                                                      CAROM_PACK_CLIMB_SPREAD * step, &near_slot);

@@ -63,8 +63,7 @@ double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, u
             step *= 0.5;
             continue;
         }
-        carom_vec3 next = carom_vec(at[0] + step * direction[0], at[1] + step * direction[1],
-                                    at[2] + step * direction[2]);
+        carom_vec3 next = carom_pack_climb_point(at, step, direction);
         uint32_t near_slot = *slot;
         double next_to_mesh =
             carom_pack_look(c, there, next, CAROM_PACK_CLIMB_SPREAD * step, &near_slot);

@@ -149,6 +149,13 @@ CAROM_ITEM uint32_t carom_pack_node_group(const carom_pack_node *c, uint32_t bit
  * most a step after a step, and the nearest farther by one. */
 #define CAROM_PACK_CLIMB_SPREAD 2.0
 
+/* Where a step from a point leads to. */
+CAROM_ITEM carom_vec3 carom_pack_climb_point(const double at[3], double step,
+                                             const double direction[3]) {
+    return carom_vec(at[0] + step * direction[0], at[1] + step * direction[1],
+                     at[2] + step * direction[2]);
+}
+
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
 /* Steps of lowering a bound; and the part of it below which no more is to be gained. At twelve

@@ -7,6 +7,7 @@
  * the same. */
 #include <string.h>
 
+#include "base/sort.h"
 #include "geom/box.h"
 #include "geom/length.h"
 #include "robot/robot.h"
@@ -18,15 +19,8 @@
 #define SLACK ((double)CAROM_ROBOT_SLACK)
 
 bool carom_robot_is_allowed(const carom_robot_words *words, uint32_t a, uint32_t b) {
-    uint64_t key = carom_robot_key(a, b), low = 0, high = words->count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (words->data[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < words->count && words->data[low] == key;
+    uint64_t key = carom_robot_key(a, b), at = carom_lower_bound(words->data, words->count, key);
+    return at < words->count && words->data[at] == key;
 }
 
 static float radius_up(double r, double error) {

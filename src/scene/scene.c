@@ -11,6 +11,7 @@
 
 #include "base/names.h"
 #include "base/progress.h"
+#include "base/sort.h"
 #include "broad/broad.h"
 #include "convex/convex.h"
 #include "geom/length.h"
@@ -509,19 +510,6 @@ carom_status carom_scene_set_filters(carom_context *context, carom_scene *scene,
     return CAROM_OK;
 }
 
-/* The first index in sorted keys that is not below `key`. */
-static uint64_t find_key(const carom_scene_words *words, uint64_t key) {
-    uint64_t low = 0, high = words->count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (words->data[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 carom_status carom_scene_set_ignored(carom_context *context, carom_scene *scene,
                                      const carom_pair *pairs, uint64_t count, bool ignored) {
     CAROM_ENTER(context);
@@ -540,7 +528,8 @@ carom_status carom_scene_set_ignored(carom_context *context, carom_scene *scene,
     for (uint64_t i = 0; i < count; ++i) {
         mark_changed(scene, pairs[i].a,
                      0); /* a pair of unchanged objects without a record is apart */
-        uint64_t key = carom_scene_key(pairs[i].a, pairs[i].b), at = find_key(words, key);
+        uint64_t key = carom_scene_key(pairs[i].a, pairs[i].b);
+        uint64_t at = carom_lower_bound(words->data, words->count, key);
         CAROM_ASSERT((at == 0 || words->data[at - 1] < key) &&
                      (at == words->count || words->data[at] >= key));
         bool there = at < words->count && words->data[at] == key;

@@ -163,14 +163,7 @@ static carom_status gradient_search(gradient *g, gradient_side *side, bool *one_
     query->record = true;
     query->long_edge =
         GRADIENT_EDGE_SIZE * CAROM_MIN(carom_solid_radius(query, 0), carom_solid_radius(query, 1));
-    CAROM_TRY(carom_solid_search(query, &acc));
-    for (int of_b = 0; of_b < 2; ++of_b)
-        for (uint32_t i = 0; i < query->solids[of_b]->root_count; ++i) {
-            uint32_t root = query->solids[of_b]->roots[i];
-            CAROM_TRY(carom_progress_look(context));
-            carom_solid_add_descendants(query, &acc, of_b, root,
-                                        carom_solid_winding(query, of_b, root));
-        }
+    CAROM_TRY(carom_solid_search_and_cast(query, &acc));
     if (acc.no_memory)
         return carom_fail_memory(context, sizeof(carom_solid_changes), "the vertices inside");
     CAROM_TRY(carom_solid_sort_records(query, &acc, &side->records, &side->record_count));

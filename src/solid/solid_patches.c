@@ -374,14 +374,7 @@ static carom_status solid_patches_find(carom_solid_query *query, patch_list *out
                                              CAROM_SOLID_LEAST_REACH));
     CAROM_TRY(carom_solid_query_keep_changes(query, 0));
     CAROM_TRY(carom_solid_query_keep_changes(query, 1));
-    CAROM_TRY(carom_solid_search(query, &acc));
-    for (int of_b = 0; of_b < 2; ++of_b)
-        for (uint32_t i = 0; i < query->solids[of_b]->root_count; ++i) {
-            uint32_t root = query->solids[of_b]->roots[i];
-            CAROM_TRY(carom_progress_look(context));
-            carom_solid_add_descendants(query, &acc, of_b, root,
-                                        carom_solid_winding(query, of_b, root));
-        }
+    CAROM_TRY(carom_solid_search_and_cast(query, &acc));
     CAROM_TRY(carom_solid_surface_make(query, &acc, &p.pieces));
     uint32_t nodes = carom_solid_node_count(&p.pieces);
     p.numbers = CAROM_ARENA_TAKE(p.pieces.scratch, uint32_t, nodes);

@@ -253,6 +253,9 @@ void carom_solid_add_changed(const carom_solid_query *query, carom_solid_accumul
  * (solid_search.c). */
 carom_status carom_solid_search(carom_solid_query *query, carom_solid_accumulator *acc);
 
+/* The same; then adds the descendants of each root with its winding number. */
+carom_status carom_solid_search_and_cast(carom_solid_query *query, carom_solid_accumulator *acc);
+
 /* Whether the GPU can search for a query, and the searches of many. Extreme poses and records of
  * pairs are left to the CPU. */
 bool carom_solid_device_can(const carom_solid_query *query);

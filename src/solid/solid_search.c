@@ -6,6 +6,7 @@
  *
  * Invariant: the sums are in fixed point, so the result does not depend on the distribution of
  * pairs among workers. */
+#include "base/progress.h"
 #include "bvh/bvh_obb_search.h"
 #include "solid/solid_pair_cpu.h"
 
@@ -179,4 +180,16 @@ carom_status carom_solid_search(carom_solid_query *query, carom_solid_accumulato
     if (acc->no_memory)
         return carom_fail_memory(context, sizeof(carom_solid_records), "the faces that meet");
     return status;
+}
+
+carom_status carom_solid_search_and_cast(carom_solid_query *query, carom_solid_accumulator *acc) {
+    CAROM_TRY(carom_solid_search(query, acc));
+    for (int of_b = 0; of_b < 2; ++of_b)
+        for (uint32_t i = 0; i < query->solids[of_b]->root_count; ++i) {
+            uint32_t root = query->solids[of_b]->roots[i];
+            CAROM_TRY(carom_progress_look(query->context));
+            carom_solid_add_descendants(query, acc, of_b, root,
+                                        carom_solid_winding(query, of_b, root));
+        }
+    return CAROM_OK;
 }

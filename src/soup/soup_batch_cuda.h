@@ -297,6 +297,19 @@ struct carom_batch_found {
     uint32_t *slots;  /* CAROM_BVH8_CANDIDATES each */
 };
 
+/* The query of a thread in the step in doubles: its index, and what the step in floats found. */
+struct carom_batch_query {
+    uint64_t index;
+    const uint32_t *slots;
+    unsigned candidates; /* or CAROM_BVH8_MORE */
+};
+
+static __device__ inline carom_batch_query carom_batch_query_of(const carom_batch_found &found,
+                                                                const uint32_t *order,
+                                                                uint64_t first, uint32_t i) {
+    return {first + order[i], found.slots + CAROM_BVH8_CANDIDATES * (uint64_t)i, found.counts[i]};
+}
+
 static inline uint64_t carom_batch_lay_out_found(uint32_t count, char *memory,
                                                  carom_batch_found *f) {
     uint64_t row = carom_device_row((uint64_t)count * sizeof(uint32_t));

@@ -83,29 +83,15 @@ static __global__ void soup_cuda_find_bounds(soup_cuda_view v, box_frame *frame,
             high[k] = fmax(high[k], x[k]);
         }
     }
-    for (int k = 0; k < 3; ++k) {
-        for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2) {
-            low[k] = fmin(low[k], __shfl_xor_sync(~0u, low[k], step));
-            high[k] = fmax(high[k], __shfl_xor_sync(~0u, high[k], step));
-        }
-        if (threadIdx.x % CAROM_WARP == 0 && low[k] <= high[k]) {
-            atomicMin(&frame->low[k], to_ordered(low[k]));
-            atomicMax(&frame->high[k], to_ordered(high[k]));
-        }
-    }
+    soup_cuda_add_bounds(low, high, frame->low, frame->high);
 }
 
 /* As soup_prepare_choose_frame. */
 static __global__ void end_bounds(box_frame *frame) {
     carom_device_begin();
-    double low[3], high[3], most = 0.0;
+    double low[3], high[3];
+    double most = soup_cuda_get_bounds(frame->low, frame->high, low, high);
     frame->scale = 1.0;
-    for (int k = 0; k < 3; ++k) {
-        bool any = frame->low[k] <= frame->high[k];
-        low[k] = any ? from_ordered(frame->low[k]) : 0.0;
-        high[k] = any ? from_ordered(frame->high[k]) : 0.0;
-        most = CAROM_MAX(CAROM_MAX(-low[k], high[k]), most);
-    }
     if (most >= CAROM_SCALE_LIMIT || (most < CAROM_SCALE_LEAST && most > 0.0)) {
         int exponent;
         (void)frexp(most, &exponent);

@@ -169,37 +169,36 @@ static __global__ void __launch_bounds__(CAROM_BATCH_THREADS)
     carom_device_begin();
     uint32_t i = blockIdx.x * CAROM_BATCH_THREADS + threadIdx.x;
     if (i >= count) return;
-    uint64_t query = first + order[i];
-    unsigned candidates = found.counts[i];
-    carom_vec3 point = v.in[query];
-    if (candidates == CAROM_BVH8_MORE) {
-        left.append((uint32_t)query);
+    const carom_batch_query query = carom_batch_query_of(found, order, first, i);
+    carom_vec3 point = v.in[query.index];
+    if (query.candidates == CAROM_BVH8_MORE) {
+        left.append((uint32_t)query.index);
         return;
     }
-    if (candidates == 0) {
-        v.out[query] = carom_points_none(point);
+    if (query.candidates == 0) {
+        v.out[query.index] = carom_points_none(point);
         return;
     }
     uint32_t slots[CAROM_BVH8_CANDIDATES], items[CAROM_BVH8_CANDIDATES];
-    for (unsigned k = 0; k < candidates; ++k) {
-        slots[k] = found.slots[CAROM_BVH8_CANDIDATES * (uint64_t)i + k];
+    for (unsigned k = 0; k < query.candidates; ++k) {
+        slots[k] = query.slots[k];
         items[k] = carom_batch_item(v.tree, slots[k]);
     }
-    points_sort_candidates(slots, items, candidates);
+    points_sort_candidates(slots, items, query.candidates);
     points_errors e = points_errors_of(*v.tree.frame, point);
     points_candidate best, next;
     best.load(v, slots[0], items[0]);
-    for (unsigned k = 1; k < candidates; ++k) {
+    for (unsigned k = 1; k < query.candidates; ++k) {
         next.load(v, slots[k], items[k]);
         int verdict = points_not_farther(point, e, best, next);
         if (verdict == CAROM_UNDECIDED) {
-            left.append((uint32_t)query);
+            left.append((uint32_t)query.index);
             return;
         }
         if (verdict == CAROM_NO) best = next;
     }
     best.measure(point);
-    v.out[query] =
+    v.out[query.index] =
         carom_points_hit(point, &best.triangle, carom_batch_face(v.tree, best.slot), &best.closest);
 }
 

@@ -196,29 +196,28 @@ static __global__ void __launch_bounds__(CAROM_BATCH_THREADS)
     carom_device_begin();
     uint32_t i = blockIdx.x * CAROM_BATCH_THREADS + threadIdx.x;
     if (i >= count) return;
-    uint64_t query = first + order[i];
-    unsigned candidates = found.counts[i];
-    carom_ray ray = v.in[query];
-    if (candidates == CAROM_BVH8_MORE) {
-        left.append((uint32_t)query);
+    const carom_batch_query query = carom_batch_query_of(found, order, first, i);
+    carom_ray ray = v.in[query.index];
+    if (query.candidates == CAROM_BVH8_MORE) {
+        left.append((uint32_t)query.index);
         return;
     }
     carom_ray_view view;
     carom_ray_hit hit;
     rays_first best;
     best.clear();
-    if (candidates != 0) {
+    if (query.candidates != 0) {
         carom_ray_frame frame = rays_frame(*v.tree.frame, 1.0);
         carom_ray_begin(ray.origin, ray.direction, ray.length, &frame, &view);
     }
-    for (unsigned k = 0; k < candidates && !view.misses; ++k) {
-        uint32_t slot = found.slots[CAROM_BVH8_CANDIDATES * (uint64_t)i + k];
+    for (unsigned k = 0; k < query.candidates && !view.misses; ++k) {
+        uint32_t slot = query.slots[k];
         uint32_t item = carom_batch_item(v.tree, slot);
         int verdict = rays_meet(view, carom_soup_cuda_slot(v.soup, slot, item), &hit);
         best.offer(verdict, hit, item);
     }
-    if (best.open() || !rays_answer(v, view, ray, best, &v.out[query]))
-        left.append((uint32_t)query);
+    if (best.open() || !rays_answer(v, view, ray, best, &v.out[query.index]))
+        left.append((uint32_t)query.index);
 }
 
 /* ---- A warp per ray -------------------------------------------------------------------------- */

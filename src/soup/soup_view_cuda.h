@@ -124,6 +124,36 @@ static __device__ inline double from_ordered(unsigned long long bits) {
     return __longlong_as_double((long long)(bits >> 63 != 0 ? bits & ~(1ull << 63) : ~bits));
 }
 
+/* Adds what the threads of a warp have found to bounds of all. All of the warp take part. */
+static __device__ inline void soup_cuda_add_bounds(double low[3], double high[3],
+                                                   unsigned long long all_low[3],
+                                                   unsigned long long all_high[3]) {
+    for (int k = 0; k < 3; ++k) {
+        for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2) {
+            low[k] = fmin(low[k], __shfl_xor_sync(~0u, low[k], step));
+            high[k] = fmax(high[k], __shfl_xor_sync(~0u, high[k], step));
+        }
+        if (threadIdx.x % CAROM_WARP == 0 && low[k] <= high[k]) {
+            atomicMin(&all_low[k], to_ordered(low[k]));
+            atomicMax(&all_high[k], to_ordered(high[k]));
+        }
+    }
+}
+
+/* The bounds that were found, zero where there are none; returns the largest coordinate. */
+static __device__ inline double soup_cuda_get_bounds(const unsigned long long all_low[3],
+                                                     const unsigned long long all_high[3],
+                                                     double low[3], double high[3]) {
+    double most = 0.0;
+    for (int k = 0; k < 3; ++k) {
+        bool any = all_low[k] <= all_high[k];
+        low[k] = any ? from_ordered(all_low[k]) : 0.0;
+        high[k] = any ? from_ordered(all_high[k]) : 0.0;
+        most = CAROM_MAX(CAROM_MAX(-low[k], high[k]), most);
+    }
+    return most;
+}
+
 /* A float at most x, or with -x at least. */
 static __device__ inline float round_down(double x) {
     float f = (float)x;

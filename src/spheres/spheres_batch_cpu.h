@@ -24,9 +24,8 @@ typedef struct carom_spheres_batch {
                  8]; /* set with `inner`: the volumes of the lenses of inner balls */
 } carom_spheres_batch;
 
-/* Adds all pairs to `totals` as carom_spheres_totals_add does, with the same values bit for bit, and
- * empties the batch.
- * Without `inner` the lenses of inner balls are left out. */
+/* Adds all pairs to `totals` as carom_spheres_totals_add does, with the same values bit for bit,
+ * and empties the batch. Without `inner` the lenses of inner balls are left out. */
 CAROM_CPU_DECLARE(void, carom_spheres_batch_add, carom_spheres_batch *batch,
                   const carom_spheres_posed_pair *m, bool inner, carom_spheres_totals *totals);
 
