@@ -584,13 +584,13 @@ static void repair(void **state) {
     carom_repair_result report;
     carom_repair_loops loops = {0};
     carom_numbers numbers = {0};
-    carom_pairs edges = {0};
+    carom_pairs shared_edges = {0};
     carom_mesh_view bad = view;
     bad.scalar = (carom_scalar)7;
     BUG_IN(carom_mesh_view, scalar, carom_repair_close, context, &bad, NULL, &made, &report, NULL,
            NULL);
     BUG_IN(carom_mesh_view, scalar, carom_repair_list_loops, context, &bad, &loops, &numbers);
-    BUG_IN(carom_mesh_view, scalar, carom_repair_list_edges, context, &bad, &edges);
+    BUG_IN(carom_mesh_view, scalar, carom_repair_list_edges, context, &bad, &shared_edges);
     BUG_IN(carom_mesh_view, scalar, carom_repair_list_vertices, context, &bad, &numbers);
     BUG_IN(carom_mesh_view, scalar, carom_repair_list_flipped, context, &bad, &numbers, &twisted);
     BUG(carom_repair_list_loops, context, BAD_CONTEXT, &view, &loops, &numbers);
@@ -600,8 +600,8 @@ static void repair(void **state) {
     BUG_RESULT(carom_repair_loops, carom_repair_list_loops, loops, context, &view, &result,
                &numbers);
     BUG_RESULT(carom_numbers, carom_repair_list_loops, vertices, context, &view, &loops, &result);
-    BUG(carom_repair_list_edges, context, BAD_CONTEXT, &view, &edges);
-    BUG(carom_repair_list_edges, view, context, NULL, &edges);
+    BUG(carom_repair_list_edges, context, BAD_CONTEXT, &view, &shared_edges);
+    BUG(carom_repair_list_edges, view, context, NULL, &shared_edges);
     BUG(carom_repair_list_edges, edges, context, &view, NULL);
     BUG_RESULT(carom_pairs, carom_repair_list_edges, edges, context, &view, &result);
     BUG(carom_repair_list_vertices, context, BAD_CONTEXT, &view, &numbers);

@@ -456,9 +456,9 @@ static carom_status shapes(carom_context *context, uint64_t *hash) {
         *hash += mesh != NULL ? 1 : 0;
         carom_mesh_destroy(mesh);
     }
-    const carom_shape_def cloth = {.shape = CAROM_SHAPE_CLOTH};
+    const carom_shape_def saved = {.shape = CAROM_SHAPE_CLOTH};
     if (status == CAROM_OK)
-        status = carom_shape_save(context, &cloth, CAROM_MESH_FORMAT_PLY, "/dev/null");
+        status = carom_shape_save(context, &saved, CAROM_MESH_FORMAT_PLY, "/dev/null");
     return status;
 }
 

@@ -44,9 +44,7 @@ static void assert_holds(const char *name, const char *text) {
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static const char *const names[] = {"plain",
-                                    "gr\xC3\xB6\xC3\x9F"
-                                    "e",
+static const char *const names[] = {"plain", "gro\xC3\x9F ger\xC3\xB6tet",
                                     "\xE6\x97\xA5\xE6\x9C\xAC", "\xF0\x9F\x94\xB5 ball"};
 
 static void names_are_utf8(void **state) {
