@@ -19,6 +19,13 @@ mkdir -p build/platforms
 source scripts/platforms.inc
 TIMEFORMAT='%U %S'
 
+run_entry() ( # a function: in the subshell itself the time would be written to the log
+    exec >"$log" 2>&1 </dev/null
+    set -e
+    reset_result
+    source "scripts/platforms/$name.sh"
+)
+
 names=("$@")
 [ ${#names[@]} -gt 0 ] || names=($(cd scripts/platforms && ls -- *.sh | sed 's/\.sh$//'))
 for name in "${names[@]}"; do
@@ -29,7 +36,7 @@ for name in "${names[@]}"; do
     : >"$results"
     begun=$SECONDS
     echo "platforms: $name ..."
-    { time (set -e; reset_result; source "scripts/platforms/$name.sh") >"$log" 2>&1 </dev/null; } 2>"$out.seconds"
+    { time run_entry; } 2>"$out.seconds"
     code=$?
     if [ $code != 0 ]; then
         built=false ran=false golden=null passed=0 skipped='' failed='' why="ended with $code: $(tail -n 3 "$log" | tr '\n' ' ')"
