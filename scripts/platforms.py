@@ -29,15 +29,15 @@ def is_bad(one):
     return bool(one["failed"]) or one["golden"] is False or (not one["built"] and "not installed" not in one["why"])
 
 
-def show(path, seconds):
+def show(path):
     for line in open(path):
         one = json.loads(line)
         golden = {True: "equal", False: "DIFFERENT", None: "not compared"}[one["golden"]]
-        print("  %-24s %s, %s, golden hashes %s%s%s (%s s)" % (
+        print("  %-24s %s, %s, golden hashes %s%s%s" % (
             one["target"], "built" if one["built"] else "not built",
             "%d programs passed" % one["passed"] if one["ran"] else "not run", golden,
             "; failed: " + " ".join(one["failed"]) if one["failed"] else "",
-            "; " + one["why"] if one["why"] else "", seconds))
+            "; " + one["why"] if one["why"] else ""))
 
 
 def join(folder, path):

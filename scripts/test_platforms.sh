@@ -17,6 +17,14 @@ export jobs=$1 here=build
 shift
 mkdir -p build/platforms
 source scripts/platforms.inc
+TIMEFORMAT='%U %S'
+
+run_entry() ( # a function: in the subshell itself the time would be written to the log
+    exec >"$log" 2>&1 </dev/null
+    set -e
+    reset_result
+    source "scripts/platforms/$name.sh"
+)
 
 names=("$@")
 [ ${#names[@]} -gt 0 ] || names=($(cd scripts/platforms && ls -- *.sh | sed 's/\.sh$//'))
@@ -28,12 +36,13 @@ for name in "${names[@]}"; do
     : >"$results"
     begun=$SECONDS
     echo "platforms: $name ..."
-    (set -e; reset_result; source "scripts/platforms/$name.sh") >"$log" 2>&1 </dev/null
+    { time run_entry; } 2>"$out.seconds"
     code=$?
     if [ $code != 0 ]; then
         built=false ran=false golden=null passed=0 skipped='' failed='' why="ended with $code: $(tail -n 3 "$log" | tr '\n' ' ')"
         result "$name" >>"$log"
     fi
-    python3 scripts/platforms.py show "$results" $((SECONDS - begun))
+    python3 scripts/platforms.py show "$results"
+    echo "  $((SECONDS - begun)) s, $(awk '{print $1 + $2}' "$out.seconds") s of processor time"
 done
 python3 scripts/platforms.py join build/platforms build/platforms.json

@@ -13,7 +13,7 @@
 TEST_CONTEXT(1)
 
 /* Of packings that take most of the time. */
-#define SPHERES (TEST_FEW_CASES ? 300u : 1500u)
+#define SPHERES (TEST_FEW_CASES ? 100u : 1500u)
 
 static carom_balls *balls_of(carom_context *with, const carom_packing *packing,
                              const carom_balls_def *def) {

@@ -324,7 +324,7 @@ static void triangles_are_enclosed_tightly_in_any_order(void **state) {
 
 static void many_cospherical_points_end_soon(void **state) {
     (void)state;
-    enum { COUNT = 300000 };
+    enum { COUNT = TEST_FEW_CASES ? 30000 : 300000 };
     carom_vec3 *points = malloc(COUNT * sizeof(*points));
     assert_non_null(points);
     carom_random random = {4};

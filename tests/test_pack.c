@@ -75,6 +75,7 @@ static void shapes_are_packed_with_proof(void **state) {
     } shapes[] = {{CAROM_SHAPE_SPHERE, 2},    {CAROM_SHAPE_TORUS, 24}, {CAROM_SHAPE_BOX, 2},
                   {CAROM_SHAPE_CYLINDER, 24}, {CAROM_SHAPE_CONE, 17},  {CAROM_SHAPE_KNOT, 64},
                   {CAROM_SHAPE_CHAZELLE, 4},  {CAROM_SHAPE_CHAIN, 12}};
+    const uint64_t most = TEST_FEW_CASES ? 10 : 40;
     for (size_t i = 0; i < (TEST_FEW_CASES ? 1 : COUNT_OF(shapes)); ++i) {
         carom_mesh *mesh = shape_detailed(context, shapes[i].shape, shapes[i].detail);
         carom_packing_def def = {.mesh = (carom_mesh_view[]){view_of(mesh)}, .keep_cells = true};
@@ -83,13 +84,13 @@ static void shapes_are_packed_with_proof(void **state) {
             if (!TEST_ALL_CASES && ((int)i + method) % 4 != 0) continue;
             def.fast = method == CAROM_PACKING_METHOD_COUNT;
             def.method = def.fast ? CAROM_PACKING_METHOD_OCTREE : (carom_packing_method)method;
-            def.count = def.method == CAROM_PACKING_METHOD_OCTREE ? 40 : 15;
+            def.count = def.method == CAROM_PACKING_METHOD_OCTREE ? most : 15;
             def.voxels = 16;
             (void)prove(&def, &r, 0.0);
             assert_int_equal(r.info.method, def.method);
-            if (def.fast) assert_int_equal(r.info.spheres, 40);
+            if (def.fast) assert_int_equal(r.info.spheres, most);
             if (method == CAROM_PACKING_METHOD_OCTREE) {
-                assert_int_equal(r.info.spheres, 40);
+                assert_int_equal(r.info.spheres, most);
                 assert_true(r.info.complete);
                 assert_true(r.info.empty_radius <= 1.05 * r.info.least_radius);
             }
@@ -347,7 +348,8 @@ static void position_and_scale_do_not_matter(void **state) {
     assert_int_equal(view.scalar, CAROM_SCALAR_FLOAT64);
     packing_lists first, r;
     carom_mesh_view mesh_view = view;
-    carom_packing_def def = {.mesh = &mesh_view, .count = 30, .keep_cells = true};
+    carom_packing_def def = {
+        .mesh = &mesh_view, .count = TEST_FEW_CASES ? 10 : 30, .keep_cells = true};
     (void)prove(&def, &first, 0.0);
     static const struct {
         double scale, shift[3];
@@ -605,7 +607,7 @@ static void can_be_cancelled(void **state) {
             carom_packing *packing;
             carom_packing_def of_packing = {.mesh = (carom_mesh_view[]){view_of(mesh)},
                                             .method = (carom_packing_method)method,
-                                            .count = 30,
+                                            .count = TEST_FEW_CASES ? 5 : 30,
                                             .voxels = 12};
             assert_int_equal(carom_context_create(&def, &with), CAROM_OK);
             status = (int)carom_packing_create(with, &of_packing, &packing);

@@ -247,8 +247,12 @@ static void attached_shapes_move_with_their_link(void **state) {
                                      .axis = {0.0, 0.0, 1.0},
                                      .lower = -2.0,
                                      .upper = 2.0};
-    const carom_robot_def def = {
-        .links = links, .link_count = 2, .joints = &joint, .joint_count = 1};
+    const carom_robot_def def = {.links = links,
+                                 .link_count = 2,
+                                 .joints = &joint,
+                                 .joint_count = 1,
+                                 .spheres = TEST_FEW_CASES ? 8 : 0,
+                                 .inner = TEST_FEW_CASES ? 4 : 0};
     const double q[2] = {0.0, 1.5707963267948966};
     carom_robot *robot = NULL;
     carom_robot_result r[2];
@@ -446,6 +450,7 @@ static carom_status create_and_query(carom_allocator allocator, void *argument) 
 
 static void failing_allocations_are_reported(void **state) {
     (void)state;
+    if (TEST_FEW_CASES && !TEST_SANITIZED) skip(); /* seconds in an emulator */
     static robots_case m;
     robots_make(1, &m);
     test_allocation_failures(create_and_query, &m);

@@ -509,7 +509,7 @@ static void budgets_give_the_estimate_first(void **state) {
 /* The balls of nodes have the volume and the centroid of what is below; one sphere is its own. */
 static void moments_are_those_of_all_spheres(void **state) {
     (void)state;
-    carom_packing *packing = packing_of_shape(context, CAROM_SHAPE_KNOT, 0, 900, NULL);
+    carom_packing *packing = packing_of_shape(context, CAROM_SHAPE_KNOT, 0, SPHERES(900), NULL);
     for (int method = 0; method < CAROM_TREE_METHOD_COUNT; ++method) {
         carom_tree *t = make(packing, method, 0);
         double volume = 0.0, unit = carom_power_of_two(t->shift), square = 0.0;
@@ -594,7 +594,7 @@ static void advice_follows_sizes(void **state) {
 
 static void every_method_gives_the_same(void **state) {
     (void)state;
-    carom_packing *packing = packing_of_shape(context, CAROM_SHAPE_KNOT, 0, 700, NULL);
+    carom_packing *packing = packing_of_shape(context, CAROM_SHAPE_KNOT, 0, SPHERES(700), NULL);
     carom_pose pose = {{0.9, 0.1, 0.3, 0.2}, {0.3, 0.2, 0.1}}, away = pose;
     carom_packing_overlap first;
     carom_tree_gap first_gap;
@@ -611,7 +611,7 @@ static void every_method_gives_the_same(void **state) {
                       carom_tree_overlap(context, tree, NULL, tree, &pose, NULL, &overlap));
             assert_ok(context, carom_tree_distance(context, tree, NULL, tree, &away, NULL, &gap));
             assert_ok(context, carom_tree_get_info(tree, &info));
-            assert_int_equal(info.spheres, 700);
+            assert_int_equal(info.spheres, SPHERES(700));
             assert_int_equal(info.arity, arity);
             if (method == 0 && arity == 2) {
                 first = overlap;
@@ -627,7 +627,7 @@ static void every_method_gives_the_same(void **state) {
 
 static void warm_queries_allocate_nothing(void **state) {
     (void)state;
-    carom_packing *packing = packing_of_shape(context, CAROM_SHAPE_TORUS, 0, 500, NULL);
+    carom_packing *packing = packing_of_shape(context, CAROM_SHAPE_TORUS, 0, SPHERES(500), NULL);
     carom_tree *tree = make(packing, 0, 0);
     carom_random random = {25};
     carom_tree_result answer;
@@ -647,7 +647,7 @@ static void warm_queries_allocate_nothing(void **state) {
 /* A tree that was saved answers as before; a damaged file is refused or harmless. */
 static void files_hold_the_tree(void **state) {
     (void)state;
-    carom_packing *packing = packing_of_shape(context, CAROM_SHAPE_TORUS, 0, 400, NULL);
+    carom_packing *packing = packing_of_shape(context, CAROM_SHAPE_TORUS, 0, SPHERES(400), NULL);
     carom_random random = {28};
     for (int method = 0; method < CAROM_TREE_METHOD_COUNT; ++method) {
         carom_tree *tree = make(packing, method, 0), *again = NULL;

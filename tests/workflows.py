@@ -15,7 +15,8 @@ import yaml
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 WORKFLOWS, FORMS = ".github/workflows", ".github/ISSUE_TEMPLATE"
-WANTED = ["ubuntu-24.04", "ubuntu-24.04-arm", "macos", "windows", "clang", "asan", "tsan", "make wheel"]
+WANTED = ["ubuntu-24.04", "ubuntu-24.04-arm", "macos", "windows", "clang", "asan", "tsan", "make wheel", "make test-js",
+          "make deb", "make test-amalgamation"]
 complaints = []
 
 
