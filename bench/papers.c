@@ -376,7 +376,7 @@ static void compare_with_printed(papers_plot *plot) {
 
 bool papers_run(papers_lab *lab, const papers_figure *figure, papers_plot *plot) {
     *plot = (papers_plot){.lab = lab, .figure = figure};
-    double start = carom_time_seconds();
+    double start = carom_time_seconds(), processor = platform_process_seconds();
     if (!figure->run(plot) || plot->row_count == 0) plot->failed = true;
     if (lab->device == NULL && !lab->quick) add_recorded(plot);
     compare_with_printed(plot);
@@ -384,6 +384,7 @@ bool papers_run(papers_lab *lab, const papers_figure *figure, papers_plot *plot)
         papers_note(plot,
                     "shapes stand for models that are not there; recorded rows are of models");
     plot->seconds = carom_time_seconds() - start;
+    plot->processor = platform_process_seconds() - processor;
     return !plot->failed;
 }
 

@@ -13,7 +13,7 @@
 
 #define PAPERS_MOST_COLUMNS  12
 #define PAPERS_MOST_PANELS   7
-#define PAPERS_MOST_NOTES    12
+#define PAPERS_MOST_NOTES    24
 #define PAPERS_MOST_PICTURES 8
 
 /* ---- What a figure is ------------------------------------------------------------------------ */
@@ -195,8 +195,8 @@ struct papers_plot {
     uint32_t note_count;
     papers_comparison comparisons[PAPERS_MOST_COMPARISONS];
     uint32_t comparison_count;
-    double seconds; /* that the figure took */
-    bool failed;    /* no memory, or a value that is not finite */
+    double seconds, processor; /* that the figure took, by the clock and of all threads together */
+    bool failed;               /* no memory, or a value that is not finite */
 };
 
 /* Runs a figure. Without a GPU, rows that were recorded on one follow, with their date. Free the

@@ -5,7 +5,7 @@
  * by balls in and around the shapes where these suffice.
  *
  * The scene is the thesis's: spheres of 80 triangles, uniform, each with a random velocity; their
- * number is a cube. How full the thesis's room is, it does not tell: here their boxes fill 5 % of it. */
+ * number is a cube. How full the thesis's room is, it does not tell: here their boxes fill 5 %. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -51,11 +51,11 @@ static void add_triangle(double z, double corners[3][3]) {
 }
 
 /* Two sets of faces, and how many pairs of them meet. */
-typedef struct meeting {
+typedef struct intersection {
     carom_kfree k_a, k_b;
     carom_kfree_most bounds;
     uint64_t pairs;
-} meeting;
+} intersection;
 
 static void make_soup(carom_context *context, double (*points)[3], uint32_t faces,
                       uint32_t corners_each, carom_soup **soup, carom_kfree *k) {
@@ -75,12 +75,12 @@ static void make_soup(carom_context *context, double (*points)[3], uint32_t face
     free(corners), free(offsets);
 }
 
-static meeting meet(double (*a)[3], uint32_t faces_a, uint32_t corners_a, double (*needles)[3],
-                    uint32_t faces_b) {
+static intersection meet(double (*a)[3], uint32_t faces_a, uint32_t corners_a, double (*needles)[3],
+                         uint32_t faces_b) {
     carom_context *context = test_context(1);
     carom_soup *soup_a, *soup_b;
     carom_pairs pairs = {0};
-    meeting m;
+    intersection m;
     make_soup(context, a, faces_a, corners_a, &soup_a, &m.k_a);
     make_soup(context, needles, faces_b, 3, &soup_b, &m.k_b);
     assert_ok(context, carom_soup_cross_pairs(context, soup_a, NULL, soup_b, NULL, &pairs));
@@ -104,7 +104,7 @@ static void the_lemma_is_false_in_both_readings(void **state) {
     double base[3][3], needles[3 * NEEDLES][3];
     add_triangle(0.5, base);
     add_needles(0.0, needles);
-    meeting m = meet(base, 1, 3, needles, NEEDLES);
+    intersection m = meet(base, 1, 3, needles, NEEDLES);
     assert_true(m.k_b.k == 1 && m.k_b.least_diameter > m.k_a.largest_diameter);
     assert_int_equal(m.pairs, NEEDLES);
     uint64_t others = m.k_b.k, itself_too = m.k_b.k + 1;
@@ -128,7 +128,7 @@ static void the_theorem_is_false_in_both_readings(void **state) {
                              stack + (ptrdiff_t)3 * (LEVELS * copy + i));
         }
         uint32_t c = (uint32_t)copies;
-        meeting m = meet(stack, LEVELS * c, 3, needles, NEEDLES * c);
+        intersection m = meet(stack, LEVELS * c, 3, needles, NEEDLES * c);
         uint64_t faces = (LEVELS + NEEDLES) * (uint64_t)c;
         assert_true(m.k_a.k == c && m.k_b.k == c);
         assert_int_equal(m.pairs, (uint64_t)LEVELS * NEEDLES * c * c);
@@ -157,7 +157,7 @@ static void a_polygon_meets_nineteen(void **state) {
         double far = i < 6 ? 1.01 : 1.99;
         stand(far * cos(angle), far * sin(angle), 4.01, &needles[(ptrdiff_t)3 * (i + 1)]);
     }
-    meeting m = meet(polygon, 1, 24, needles, 19);
+    intersection m = meet(polygon, 1, 24, needles, 19);
     assert_true(m.k_b.k == 1 && m.k_b.least_diameter > m.k_a.largest_diameter);
     assert_int_equal(m.k_a.discs, 21);
     assert_int_equal(m.pairs, 19);
