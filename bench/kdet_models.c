@@ -20,18 +20,21 @@ typedef struct model {
     double height, mean, neighbours; /* the mean count of a face, and the share of neighbours */
 } model;
 
-/* All models in the order in which they were measured. */
+/* All models, by their number of faces; both figures show it, and measure it once. */
 typedef struct survey {
     model *models;
-    uint32_t count;
+    uint32_t count, large; /* of too many faces to be measured */
+    bool found;            /* the folder of models is there */
     carom_mesh *largest_k, *largest_height;
-    uint32_t k_at, height_at;
+    model of_k, of_height; /* these two */
 } survey;
 
-static void survey_free(survey *s) {
+static void survey_free(void *data) {
+    survey *s = data;
     free(s->models);
     carom_mesh_destroy(s->largest_k);
     carom_mesh_destroy(s->largest_height);
+    free(s);
 }
 
 /* A copy of a mesh, to be drawn. */
@@ -60,12 +63,12 @@ static bool measure(carom_context *context, survey *s, const char *name, const c
                      .mean = k_free.mean,
                      .neighbours = k_free.neighbours};
         snprintf(m->name, sizeof(m->name), "%.60s", name);
-        if (s->count == 0 || m->k > s->models[s->k_at].k) {
-            s->k_at = s->count;
+        if (s->count == 0 || m->k > s->of_k.k) {
+            s->of_k = *m;
             good = keep(context, &view, &s->largest_k);
         }
-        if (good && (s->count == 0 || m->height > s->models[s->height_at].height)) {
-            s->height_at = s->count;
+        if (good && (s->count == 0 || m->height > s->of_height.height)) {
+            s->of_height = *m;
             good = keep(context, &view, &s->largest_height);
         }
         ++s->count;
@@ -117,20 +120,20 @@ static bool read_line(const char *line, char file[256], uint64_t *triangles) {
            strstr(file, "stats.tar") == NULL;
 }
 
-/* False where a mesh cannot be measured; `found` tells whether there is a list. */
-static bool measure_models(papers_lab *lab, survey *s, bool *found, uint32_t *large) {
+/* False where a mesh cannot be measured. */
+static bool measure_models(papers_lab *lab, survey *s) {
     const char *folder = getenv("CAROM_MODELS");
     char path[1024], line[4096], file[256];
     uint64_t triangles;
     if (folder == NULL) folder = "../shared/models";
     snprintf(path, sizeof(path), "%.700s/index.csv", folder);
     FILE *list = fopen(path, "r");
-    *found = list != NULL;
+    s->found = list != NULL;
     bool good = true;
     while (list != NULL && good && fgets(line, sizeof(line), list) != NULL) {
         carom_mesh *mesh = NULL;
         if (!read_line(line, file, &triangles)) continue;
-        *large += triangles > MOST_FACES;
+        s->large += triangles > MOST_FACES;
         if (triangles > MOST_FACES) continue;
         snprintf(path, sizeof(path), "%.700s/%.250s", folder, file);
         good = carom_mesh_load(lab->parallel, path, CAROM_MESH_FORMAT_GUESS, &mesh) == CAROM_OK &&
@@ -141,28 +144,42 @@ static bool measure_models(papers_lab *lab, survey *s, bool *found, uint32_t *la
     return good;
 }
 
-static bool survey_make(papers_plot *plot, survey *s) {
-    papers_lab *lab = plot->lab;
-    bool found = false;
-    uint32_t large = 0;
-    *s = (survey){.models = calloc(MOST_MODELS, sizeof(*s->models))};
-    if (s->models == NULL || (!lab->quick && !measure_models(lab, s, &found, &large))) return false;
-    lab->stand_ins |= !found;
-    if (!found && !measure_shapes(lab, s)) return false;
-    papers_note(plot, "%u %s; %u of more than a million faces left out", s->count,
-                found        ? "models of the folder"
-                : lab->quick ? "shapes, for a quick run"
-                             : "shapes, as there is no folder of models",
-                large);
-    return s->count != 0;
-}
-
-/* ---- Figures --------------------------------------------------------------------------------- */
-
 static int by_faces(const void *a, const void *b) {
     const model *x = a, *y = b;
     return (x->faces > y->faces) - (x->faces < y->faces);
 }
+
+static bool survey_make(papers_lab *lab, survey *s) {
+    s->models = calloc(MOST_MODELS, sizeof(*s->models));
+    if (s->models == NULL || (!lab->quick && !measure_models(lab, s))) return false;
+    lab->stand_ins |= !s->found;
+    if (!s->found && !measure_shapes(lab, s)) return false;
+    qsort(s->models, s->count, sizeof(*s->models), by_faces);
+    return s->count != 0;
+}
+
+/* That of this run; NULL: it failed. */
+static const survey *survey_get(papers_plot *plot) {
+    static const char name[] = "kdet2017 models";
+    papers_lab *lab = plot->lab;
+    survey *s = papers_get_kept(lab, name);
+    if (s == NULL) {
+        s = calloc(1, sizeof(*s));
+        if (s == NULL) return NULL;
+        if (!survey_make(lab, s) || !papers_keep(lab, name, s, survey_free)) {
+            survey_free(s);
+            return NULL;
+        }
+    }
+    papers_note(plot, "%u %s; %u of more than a million faces left out", s->count,
+                s->found     ? "models of the folder"
+                : lab->quick ? "shapes, for a quick run"
+                             : "shapes, as there is no folder of models",
+                s->large);
+    return s;
+}
+
+/* ---- Figures --------------------------------------------------------------------------------- */
 
 /* "cloth/x.obj: k 123, height 4.5" */
 static void describe(char *text, size_t size, const model *m) {
@@ -170,29 +187,32 @@ static void describe(char *text, size_t size, const model *m) {
              m->height);
 }
 
-bool kdet_models_worst(papers_plot *plot) {
-    survey s;
+/* A copy of a mesh as a picture, and its numbers as a note. */
+static bool add_worst(papers_plot *plot, const char *what, const carom_mesh *mesh, const model *m) {
     char caption[80];
-    bool good = survey_make(plot, &s);
-    if (good) {
-        describe(caption, sizeof(caption), &s.models[s.k_at]);
-        papers_add_mesh(plot, caption, s.largest_k);
-        papers_note(plot, "the largest k: %s", caption);
-        describe(caption, sizeof(caption), &s.models[s.height_at]);
-        papers_add_mesh(plot, caption, s.largest_height);
-        papers_note(plot, "the largest height: %s", caption);
-        s.largest_k = s.largest_height = NULL;
-        qsort(s.models, s.count, sizeof(*s.models), by_faces);
-    }
-    for (uint32_t i = 0; i < s.count && good; ++i) {
-        const model *m = &s.models[i];
+    carom_mesh_view view;
+    carom_mesh *copy = NULL;
+    describe(caption, sizeof(caption), m);
+    if (carom_mesh_get_view(mesh, &view) != CAROM_OK || !keep(plot->lab->parallel, &view, &copy))
+        return false;
+    papers_add_mesh(plot, caption, copy);
+    papers_note(plot, "%s: %s", what, caption);
+    return true;
+}
+
+bool kdet_models_worst(papers_plot *plot) {
+    const survey *s = survey_get(plot);
+    if (s == NULL || !add_worst(plot, "the largest k", s->largest_k, &s->of_k) ||
+        !add_worst(plot, "the largest height", s->largest_height, &s->of_height))
+        return false;
+    for (uint32_t i = 0; i < s->count; ++i) {
+        const model *m = &s->models[i];
         const papers_source source = {"k-free predicate", PAPERS_ALL_THREADS, m->faces};
         papers_add(plot, &source, "models",
                    (const double[]){(double)m->faces, (double)m->k, m->height, m->mean,
                                     m->mean * m->neighbours});
     }
-    survey_free(&s);
-    return good;
+    return true;
 }
 
 static int by_k(const void *a, const void *b) {
@@ -210,11 +230,14 @@ static double quantile(const model *sorted, uint32_t count, double share) {
 
 #define WHISKER 1.5 /* interquartile ranges beyond the box that a whisker reaches, as Tukey's */
 
-static void add_box(papers_plot *plot, const char *series, double from, model *models,
+static bool add_box(papers_plot *plot, const char *series, double from, const model *some,
                     uint32_t count) {
     double sum = 0.0, squares = 0.0, height = 0.0, heights = 0.0, low, high;
     uint64_t faces = 0;
-    if (count == 0) return;
+    if (count == 0) return true;
+    model *models = malloc(count * sizeof(*models)); /* by k */
+    if (models == NULL) return false;
+    memcpy(models, some, count * sizeof(*models));
     qsort(models, count, sizeof(*models), by_k);
     double quartile_1 = quantile(models, count, 0.25), quartile_3 = quantile(models, count, 0.75);
     double reach = WHISKER * (quartile_3 - quartile_1);
@@ -237,20 +260,18 @@ static void add_box(papers_plot *plot, const char *series, double from, model *m
                                 sqrt(fmax(squares / count - mean * mean, 0.0)), mean_height,
                                 sqrt(fmax(heights / count - mean_height * mean_height, 0.0)),
                                 (double)count});
+    free(models);
+    return true;
 }
 
 bool kdet_models_boxes(papers_plot *plot) {
-    survey s;
-    bool good = survey_make(plot, &s);
+    const survey *s = survey_get(plot);
     uint32_t first = 0;
-    if (good) qsort(s.models, s.count, sizeof(*s.models), by_faces);
-    for (double from = 1.0; first < s.count && good; from *= 10.0) {
+    for (double from = 1.0; s != NULL && first < s->count; from *= 10.0) {
         uint32_t end = first;
-        while (end < s.count && (double)s.models[end].faces < 10.0 * from) ++end;
-        add_box(plot, "models", from, s.models + first, end - first);
+        while (end < s->count && (double)s->models[end].faces < 10.0 * from) ++end;
+        if (!add_box(plot, "models", from, s->models + first, end - first)) return false;
         first = end;
     }
-    if (good) add_box(plot, "all", 1.0, s.models, s.count);
-    survey_free(&s);
-    return good;
+    return s != NULL && add_box(plot, "all", 1.0, s->models, s->count);
 }

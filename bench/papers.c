@@ -31,6 +31,7 @@ bool papers_lab_open(papers_lab *lab, const carom_context_def *def, bool quick) 
 }
 
 void papers_lab_close(papers_lab *lab) {
+    for (uint32_t i = 0; i < lab->kept_count; ++i) lab->kept[i].destroy(lab->kept[i].data);
     for (uint32_t i = 0; i < lab->packing_count; ++i)
         carom_packing_destroy(lab->packings[i].packing);
     for (uint32_t i = 0; i < lab->solid_count; ++i) carom_mesh_destroy(lab->solids[i].mesh);
@@ -131,6 +132,20 @@ const carom_packing *papers_get_packing_by(papers_lab *lab, const papers_solid *
 const carom_packing *papers_get_packing(papers_lab *lab, const papers_solid *solid,
                                         uint64_t count) {
     return papers_get_packing_by(lab, solid, count, CAROM_PACKING_METHOD_OCTREE);
+}
+
+void *papers_get_kept(const papers_lab *lab, const char *name) {
+    for (uint32_t i = 0; i < lab->kept_count; ++i)
+        if (strcmp(lab->kept[i].name, name) == 0) return lab->kept[i].data;
+    return NULL;
+}
+
+bool papers_keep(papers_lab *lab, const char *name, void *data, void (*destroy)(void *data)) {
+    if (lab->kept_count == PAPERS_MOST_KEPT) return false;
+    snprintf(lab->kept[lab->kept_count].name, sizeof(lab->kept[0].name), "%s", name);
+    lab->kept[lab->kept_count].data = data;
+    lab->kept[lab->kept_count++].destroy = destroy;
+    return true;
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -361,7 +376,7 @@ static void compare_with_printed(papers_plot *plot) {
 
 bool papers_run(papers_lab *lab, const papers_figure *figure, papers_plot *plot) {
     *plot = (papers_plot){.lab = lab, .figure = figure};
-    double start = carom_time_seconds();
+    double start = carom_time_seconds(), processor = platform_process_seconds();
     if (!figure->run(plot) || plot->row_count == 0) plot->failed = true;
     if (lab->device == NULL && !lab->quick) add_recorded(plot);
     compare_with_printed(plot);
@@ -369,6 +384,7 @@ bool papers_run(papers_lab *lab, const papers_figure *figure, papers_plot *plot)
         papers_note(plot,
                     "shapes stand for models that are not there; recorded rows are of models");
     plot->seconds = carom_time_seconds() - start;
+    plot->processor = platform_process_seconds() - processor;
     return !plot->failed;
 }
 

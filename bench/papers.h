@@ -13,8 +13,8 @@
 
 #define PAPERS_MOST_COLUMNS  12
 #define PAPERS_MOST_PANELS   7
-#define PAPERS_MOST_NOTES    12
-#define PAPERS_MOST_PICTURES 6
+#define PAPERS_MOST_NOTES    24
+#define PAPERS_MOST_PICTURES 8
 
 /* ---- What a figure is ------------------------------------------------------------------------ */
 
@@ -90,6 +90,7 @@ extern const papers_paper *const papers_all[]; /* ended by NULL */
 
 #define PAPERS_MOST_SOLIDS   24
 #define PAPERS_MOST_PACKINGS 64
+#define PAPERS_MOST_KEPT     24 /* the rows of kDet's Table 1 are 16 */
 
 /* A closed mesh in doubles: the middle of its box is the origin, its diagonal is 2. */
 typedef struct papers_solid {
@@ -113,6 +114,12 @@ typedef struct papers_lab {
         carom_packing *packing;
     } packings[PAPERS_MOST_PACKINGS];
     uint32_t packing_count;
+    struct {
+        char name[32];
+        void *data;
+        void (*destroy)(void *data);
+    } kept[PAPERS_MOST_KEPT];
+    uint32_t kept_count;
 } papers_lab;
 
 /* Opens a lab; false when there is no memory for it, or no GPU where the backend is that. Then only
@@ -132,6 +139,13 @@ const carom_packing *papers_get_packing(papers_lab *lab, const papers_solid *sol
 /* The same by another method. */
 const carom_packing *papers_get_packing_by(papers_lab *lab, const papers_solid *solid,
                                            uint64_t count, carom_packing_method method);
+
+/* What several figures of a run show is measured once: data that an earlier one has kept by that
+ * name, or NULL. */
+void *papers_get_kept(const papers_lab *lab, const char *name);
+/* Keeps data, which the lab destroys when it is closed. False: there is no space, and it is not
+ * kept. */
+bool papers_keep(papers_lab *lab, const char *name, void *data, void (*destroy)(void *data));
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
@@ -181,8 +195,8 @@ struct papers_plot {
     uint32_t note_count;
     papers_comparison comparisons[PAPERS_MOST_COMPARISONS];
     uint32_t comparison_count;
-    double seconds; /* that the figure took */
-    bool failed;    /* no memory, or a value that is not finite */
+    double seconds, processor; /* that the figure took, by the clock and of all threads together */
+    bool failed;               /* no memory, or a value that is not finite */
 };
 
 /* Runs a figure. Without a GPU, rows that were recorded on one follow, with their date. Free the

@@ -213,14 +213,17 @@ static const struct {
     {"grid, GPU", "grid", PAPERS_GPU, CAROM_SOUP_METHOD_GRID},
 };
 
-/* What is told of each frame of a soup of that many triangles. */
-typedef bool frame_fn(papers_plot *plot, uint64_t triangles, uint32_t frame, int contender,
-                      const times *t);
-
 typedef struct row_means {
     uint64_t triangles; /* of the soup that was measured */
     mean k, height, pairs, update[CONTENDERS], total[CONTENDERS];
 } row_means;
+
+/* A row as it was measured. Figures 8 (right) and 9 show rows of the table, frame by frame. */
+typedef struct played {
+    row_means means;
+    uint32_t count, frames[FRAMES]; /* that were measured */
+    times times[CONTENDERS][FRAMES];
+} played;
 
 static bool add_k(carom_context *context, const carom_soup *soup, row_means *means) {
     carom_kfree k_free;
@@ -231,28 +234,29 @@ static bool add_k(carom_context *context, const carom_soup *soup, row_means *mea
 }
 
 /* All contenders find equally many pairs, or it fails. */
-static bool run_contenders(papers_plot *plot, play *p, player *players, uint32_t frame, bool with_k,
-                           frame_fn *on_frame, row_means *means) {
+static bool run_contenders(const papers_lab *lab, play *p, player *players, uint32_t frame,
+                           played *row) {
     scene_sequence_frame(&p->sequence, frame, p->positions);
-    uint64_t pairs = 0, triangles = p->sequence.triangle_count;
-    int first = plot->lab->device_only ? TREE_ALL : TREE_ONE;
+    uint64_t pairs = 0;
+    int first = lab->device_only ? TREE_ALL : TREE_ONE;
     for (int i = 0; i < CONTENDERS; ++i) {
-        times t;
+        times *t = &row->times[i][row->count];
         if (players[i].context == NULL) continue;
         bool on_gpu = contenders[i].backend == PAPERS_GPU;
-        if (on_gpu ? !run_device_frame(&players[i], &p->view, pairs, &t)
-                   : !run_frame(plot->lab, &players[i], &p->view, &t))
+        if (on_gpu ? !run_device_frame(&players[i], &p->view, pairs, t)
+                   : !run_frame(lab, &players[i], &p->view, t))
             return false;
         if (i == first) pairs = players[i].pairs.count;
         if (!on_gpu && players[i].pairs.count != pairs) return false;
-        mean_add(&means->update[i], t.update);
-        mean_add(&means->total[i], t.total);
-        if (on_frame != NULL && !on_frame(plot, triangles, frame, i, &t)) return false;
+        mean_add(&row->means.update[i], t->update);
+        mean_add(&row->means.total[i], t->total);
     }
-    mean_add(&means->pairs, (double)pairs);
+    mean_add(&row->means.pairs, (double)pairs);
+    row->frames[row->count++] = frame;
     /* both give the same bytes */
     int fastest = players[TREE_GPU].context != NULL ? TREE_GPU : TREE_ALL;
-    return !with_k || add_k(players[fastest].context, players[fastest].soup, means);
+    return frame % K_EVERY != 0 ||
+           add_k(players[fastest].context, players[fastest].soup, &row->means);
 }
 
 static bool open_contenders(papers_lab *lab, const play *p, player *players) {
@@ -270,23 +274,33 @@ static bool open_contenders(papers_lab *lab, const play *p, player *players) {
     return true;
 }
 
-/* Plays a row of the table. */
-static bool run_row(papers_plot *plot, const table1_row *row, bool with_k, frame_fn *on_frame,
-                    row_means *means) {
-    papers_lab *lab = plot->lab;
+static bool run_row(papers_lab *lab, const table1_row *of, played *row) {
     player players[CONTENDERS] = {{.context = NULL}};
     play p;
-    *means = (row_means){.triangles = 0};
-    bool good = play_begin(lab, row, &p) && open_contenders(lab, &p, players);
-    means->triangles = p.sequence.triangle_count;
+    bool good = play_begin(lab, of, &p) && open_contenders(lab, &p, players);
+    row->means.triangles = p.sequence.triangle_count;
     uint32_t step = lab->device_only && !lab->quick ? DEVICE_EVERY : 1;
     for (uint32_t frame = 0; frame < p.frames && good; frame += step)
-        good = run_contenders(plot, &p, players, frame, with_k && frame % K_EVERY == 0, on_frame,
-                              means);
+        good = run_contenders(lab, &p, players, frame, row);
     for (int i = 0; i < CONTENDERS; ++i)
         if (players[i].context != NULL) player_end(&players[i]);
     play_end(&p);
     return good;
+}
+
+/* Plays a row of the table, once for all figures of a run; NULL: it failed. */
+static const played *play_row(papers_lab *lab, int index) {
+    char name[32];
+    snprintf(name, sizeof(name), "kdet2017 row %d", index);
+    played *row = papers_get_kept(lab, name);
+    if (row != NULL) return row;
+    row = calloc(1, sizeof(*row));
+    if (row == NULL || !run_row(lab, &table1_rows[index], row) ||
+        !papers_keep(lab, name, row, free)) {
+        free(row);
+        return NULL;
+    }
+    return row;
 }
 
 static void add(papers_plot *plot, int contender, uint64_t triangles, const char *series,
@@ -300,19 +314,20 @@ static void add(papers_plot *plot, int contender, uint64_t triangles, const char
 static bool table_1(papers_plot *plot) {
     for (int i = 0; i < TABLE1_ROWS; ++i) {
         const table1_row *row = &table1_rows[i];
-        row_means means;
+        const played *measured = play_row(plot->lab, i);
         char series[64];
-        if (!run_row(plot, row, true, NULL, &means)) return false;
+        if (measured == NULL) return false;
+        const row_means *means = &measured->means;
         for (int c = 0; c < CONTENDERS; ++c) {
-            if (means.total[c].count == 0) continue;
-            double update = mean_of(&means.update[c]), total = mean_of(&means.total[c]);
+            if (means->total[c].count == 0) continue;
+            double update = mean_of(&means->update[c]), total = mean_of(&means->total[c]);
             const double values[TABLE1_COLUMNS] = {
-                [TABLE1_POLYGONS] = (double)means.triangles,
-                [TABLE1_K] = mean_of(&means.k),
-                [TABLE1_K_DEVIATION] = deviation_of(&means.k),
-                [TABLE1_HEIGHT] = mean_of(&means.height),
-                [TABLE1_HEIGHT_DEVIATION] = deviation_of(&means.height),
-                [TABLE1_PAIRS] = mean_of(&means.pairs),
+                [TABLE1_POLYGONS] = (double)means->triangles,
+                [TABLE1_K] = mean_of(&means->k),
+                [TABLE1_K_DEVIATION] = deviation_of(&means->k),
+                [TABLE1_HEIGHT] = mean_of(&means->height),
+                [TABLE1_HEIGHT_DEVIATION] = deviation_of(&means->height),
+                [TABLE1_PAIRS] = mean_of(&means->pairs),
                 [TABLE1_UPDATE] = update,
                 [TABLE1_DETECT] = total - update,
                 [TABLE1_TOTAL] = total,
@@ -320,10 +335,23 @@ static bool table_1(papers_plot *plot) {
                 [TABLE1_KDET] = row->total,
                 [TABLE1_GPROXIMITY] = row->gproximity};
             snprintf(series, sizeof(series), "%s: %s", contenders[c].series, row->name);
-            add(plot, c, means.triangles, series, values);
+            add(plot, c, means->triangles, series, values);
         }
     }
     return true;
+}
+
+/* A row of the table, frame by frame. */
+static bool add_frames(papers_plot *plot, int index) {
+    const played *row = play_row(plot->lab, index);
+    for (uint32_t n = 0; row != NULL && n < row->count; ++n)
+        for (int c = 0; c < CONTENDERS; ++c) {
+            const times *t = &row->times[c][n];
+            if (row->means.total[c].count == 0) continue;
+            add(plot, c, row->means.triangles, contenders[c].series,
+                (const double[]){row->frames[n], t->update, t->total - t->update, t->total});
+        }
+    return row != NULL;
 }
 
 /* ---- Figure 8 -------------------------------------------------------------------------------- */
@@ -400,16 +428,8 @@ static bool figure_8_left(papers_plot *plot) {
     return good;
 }
 
-static bool add_frame(papers_plot *plot, uint64_t triangles, uint32_t frame, int contender,
-                      const times *t) {
-    add(plot, contender, triangles, contenders[contender].series,
-        (const double[]){frame, t->update, t->total - t->update, t->total});
-    return true;
-}
-
 static bool figure_8_right(papers_plot *plot) {
-    row_means means;
-    return run_row(plot, &table1_rows[TABLE1_LARGEST_CHAIR], false, add_frame, &means);
+    return add_frames(plot, TABLE1_LARGEST_CHAIR);
 }
 
 /* ---- Figure 9 -------------------------------------------------------------------------------- */
@@ -417,26 +437,26 @@ static bool figure_8_right(papers_plot *plot) {
 static bool figure_9_left(papers_plot *plot) {
     for (int i = 0; i < TABLE1_ROWS; ++i) {
         const table1_row *row = &table1_rows[i];
-        row_means means;
         if (row->kind != SCENE_DRAPED) continue;
-        if (!run_row(plot, row, false, NULL, &means)) return false;
+        const played *measured = play_row(plot->lab, i);
+        if (measured == NULL) return false;
+        const row_means *means = &measured->means;
         const papers_source kdet = {"grid", PAPERS_IN_PRINT, row->triangles};
         const papers_source gproximity = {"gProximity", PAPERS_IN_PRINT, row->triangles};
-        double printed = (double)row->triangles, triangles = (double)means.triangles;
+        double printed = (double)row->triangles, triangles = (double)means->triangles;
         papers_add(plot, &kdet, "kDet (printed)", (const double[]){printed, row->total});
         papers_add(plot, &gproximity, "gProximity (printed)",
                    (const double[]){printed, row->gproximity});
         for (int c = 0; c < CONTENDERS; ++c)
-            if (means.total[c].count > 0)
-                add(plot, c, means.triangles, contenders[c].series,
-                    (const double[]){triangles, mean_of(&means.total[c])});
+            if (means->total[c].count > 0)
+                add(plot, c, means->triangles, contenders[c].series,
+                    (const double[]){triangles, mean_of(&means->total[c])});
     }
     return true;
 }
 
 static bool figure_9_right(papers_plot *plot) {
-    row_means means;
-    return run_row(plot, &table1_rows[TABLE1_LARGEST_BREAKING], false, add_frame, &means);
+    return add_frames(plot, TABLE1_LARGEST_BREAKING);
 }
 
 /* ---------------------------------------------------------------------------------------------- */

@@ -483,10 +483,12 @@ static int run_figure(cli *cli, const bench_papers_def *def, papers_lab *lab, pa
             json_text(j, "name", figure->name);
             json_count(j, "rows", plot.row_count);
             json_number(j, "seconds", plot.seconds);
+            json_number(j, "processor_s", plot.processor);
             put_comparisons_json(j, &plot);
             json_end_object(j);
         } else {
-            printf("%-18s %4u rows %8.1f s\n", figure->name, plot.row_count, plot.seconds);
+            printf("%-18s %4u rows %8.1f s, %.1f s of the processor\n", figure->name,
+                   plot.row_count, plot.seconds, plot.processor);
             print_comparisons(&plot);
             for (uint32_t i = 0; i < plot.note_count; ++i) printf("    %s\n", plot.notes[i]);
             fflush(stdout);
@@ -571,7 +573,8 @@ int bench_papers_run(cli *cli, const bench_papers_def *def) {
     } else if (!page_end(&page)) {
         code = cli_fail_with(cli, CAROM_IO, "the page could not be written");
     } else if (!cli->json) {
-        printf("%s/index.html: %.1f s in all\n", def->folder, carom_time_seconds() - start);
+        printf("%s/index.html: %.1f s in all, %.1f s of the processor\n", def->folder,
+               carom_time_seconds() - start, platform_process_seconds());
     }
     return code;
 }

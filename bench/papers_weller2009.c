@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/bench.h"
 #include "bench/ist2009.h"
@@ -855,7 +856,47 @@ static bool figure_cones(papers_plot *plot) {
 
 #define DRAWN_CLUSTERS 1500u /* spheres in a picture */
 
-/* The clusters of the root, as a picture and as numbers. */
+#define NO_CLUSTER 255u
+
+/* Gives all inner spheres below a node its colour. */
+static void colour_below(const ist_tree *tree, uint32_t node, uint8_t colour, uint8_t *colours) {
+    const ist_node *n = &tree->nodes[node];
+    if (n->child_count == 0) colours[n->sphere] = colour;
+    for (uint32_t k = 0; k < n->child_count; ++k)
+        colour_below(tree, n->children[k], colour, colours);
+}
+
+/* The clusters of each child of the root, as pictures. */
+static bool add_child_clusters(papers_plot *plot, const papers_solid *solid,
+                               const carom_packing_spheres *spheres, const ist_tree *tree) {
+    const ist_node *root = &tree->nodes[0];
+    uint8_t *colours = malloc(spheres->count);
+    bool good = colours != NULL;
+    for (uint32_t c = 0; c < root->child_count && good; ++c) {
+        const ist_node *child = &tree->nodes[root->children[c]];
+        char caption[80];
+        uint32_t drawn = 0;
+        carom_ball *balls = malloc(DRAWN_CLUSTERS * sizeof(*balls));
+        uint8_t *of_balls = malloc(DRAWN_CLUSTERS);
+        memset(colours, NO_CLUSTER, spheres->count);
+        for (uint32_t k = 0; k < child->child_count; ++k)
+            colour_below(tree, child->children[k], (uint8_t)k, colours);
+        good = balls != NULL && of_balls != NULL;
+        for (uint32_t i = 0; i < spheres->count && drawn < DRAWN_CLUSTERS && good; ++i) {
+            if (colours[i] == NO_CLUSTER) continue;
+            balls[drawn] = (carom_ball){spheres->data[i].centre, spheres->data[i].radius};
+            of_balls[drawn++] = colours[i];
+        }
+        snprintf(caption, sizeof(caption), "%s: the clusters of child %u of the root", solid->name,
+                 c + 1);
+        papers_add_coloured(plot, caption, balls, of_balls, drawn);
+    }
+    free(colours);
+    return good;
+}
+
+/* The clusters of the root, as a picture and as numbers; of neural gas those of its children,
+ * too. */
 static bool add_clusters(papers_plot *plot, const papers_solid *solid,
                          const carom_packing_spheres *spheres, ist_split split) {
     ist_tree tree;
@@ -881,6 +922,7 @@ static bool add_clusters(papers_plot *plot, const papers_solid *solid,
              split_names[split]);
     snprintf(algorithm, sizeof(algorithm), "as printed: %s", split_names[split]);
     papers_add_coloured(plot, caption, balls, colours, drawn);
+    if (good && split == IST_NEURAL_GAS) good = add_child_clusters(plot, solid, spheres, &tree);
     for (uint32_t k = 0; k < IST_ARITY && good; ++k)
         papers_add(
             plot, &source, split_names[split],
@@ -909,7 +951,7 @@ static bool figure_3(papers_plot *plot) {
 /* Voxels whose centres are inside, coloured by their distance from the surface where `depth`. */
 static bool add_voxels(papers_plot *plot, const scene *s, bool depth) {
     const double low = -1.0;
-    uint32_t cells = plot->lab->quick ? 12 : 28, count = 0;
+    uint32_t cells = plot->lab->quick ? 12 : 48, count = 0;
     uint64_t total = (uint64_t)cells * cells * cells;
     double edge = 2.0 / cells, deepest = 0.0;
     carom_vec3 *points = malloc(total * sizeof(*points));
@@ -937,10 +979,10 @@ static bool add_voxels(papers_plot *plot, const scene *s, bool depth) {
         free(colours);
         return false;
     }
-    papers_add_coloured(plot,
-                        depth ? "the distance field: larger where farther from the surface"
-                              : "voxels, drawn as balls",
-                        balls, colours, count);
+    char caption[80];
+    snprintf(caption, sizeof(caption), "%s, %u along the diagonal",
+             depth ? "distances of voxels, larger where deeper" : "voxels, as balls", cells);
+    papers_add_coloured(plot, caption, balls, colours, count);
     return true;
 }
 
@@ -1002,7 +1044,8 @@ static const papers_figure figures[] = {
      false,
      NULL},
     {"weller2009-fig3",
-     "Figure 3: the clusters of the root by neural gas, and by the heuristics that are rejected",
+     "Figure 3: clusters by neural gas, of the root and of its children, and of the root by the "
+     "heuristics that are rejected",
      "A picture: spheres of one colour are in one bounding sphere.",
      {"cluster", "sphere_share", "volume_share"},
      {{"Spheres in each cluster", "cluster", "share", 0, 1, 2, NULL, true, PAPERS_LINEAR},

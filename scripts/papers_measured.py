@@ -51,9 +51,12 @@ def device_rows(name):
 
 
 def device_of():
+    """Each run on a GPU, with the papers whose rows it recorded last."""
+    found = {}
     with open("bench/papers_device.csv") as file:
-        found = {(f[3], f[1], f[2]) for f in (line.split(",") for line in file if not line.startswith("#"))}
-    return "; ".join("%s, %s, commit %s" % entry for entry in sorted(found))
+        for f in (line.split(",") for line in file if not line.startswith("#")):
+            found.setdefault((f[3], f[1], f[2]), set()).add(f[0].split("-")[0])
+    return "; ".join("%s, %s, commit %s (%s)" % (*run, ", ".join(sorted(papers))) for run, papers in sorted(found.items()))
 
 
 def table(figure, rows):

@@ -139,8 +139,8 @@ static void check_soup(const parts *p, const carom_kfree *k, const char *what) {
         uint64_t triangles = 0;
         for (uint32_t t = 0; t < p->triangles; ++t)
             triangles += p->face[t] == f && p->there[t] ? 1 : 0;
-        discs += triangles < 5 ? 12 * triangles : 0;
-        if (triangles >= 5) discs = UINT64_MAX / 2; /* flat or not: not tested here */
+        discs += triangles < 3 ? 10 * triangles : 0;
+        if (triangles >= 3) discs = UINT64_MAX / 2; /* flat or not: not tested here */
     }
     assert_int_equal(k->faces, faces);
     assert_int_equal(k->total, total);
@@ -382,13 +382,13 @@ static void flat_polygons_need_fewer_discs(void **state) {
                                                      .face_count = 1}};
     carom_kfree k;
     query(context, &def, &k);
-    assert_int_equal(k.discs, 49);
+    assert_int_equal(k.discs, 21);
     ring[7][2] += 1e-9;
     query(context, &def, &k);
-    assert_int_equal(k.discs, 12 * 30);
-    offsets[1] = 5;
+    assert_int_equal(k.discs, 10 * 30);
+    offsets[1] = 4;
     query(context, &def, &k);
-    assert_int_equal(k.discs, 12 * 3);
+    assert_int_equal(k.discs, 10 * 2);
     carom_context_destroy(context);
 }
 

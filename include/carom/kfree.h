@@ -44,9 +44,9 @@ typedef struct carom_kfree {
     double least_diameter, largest_diameter; /* of faces that are not points */
     double height;                           /* log2 of largest / least */
 
-    /* Discs, each a quarter of a face's diameter wide, that suffice to cover all faces: 12 per
-     * triangle; for a face of more triangles 12 for each, or 49 when it is flat and that is fewer.
-     */
+    /* Upper bound, summed over the faces, on the points of a face that are more than a quarter of
+     * its diameter apart: 10 per triangle, which ten discs of that diameter cover; for a face of
+     * more triangles 10 for each, or 21 when it is flat and that is fewer. */
     uint64_t discs;
 } carom_kfree;
 
@@ -61,7 +61,7 @@ CAROM_API carom_status carom_kfree_measure(carom_context *context, const carom_s
 /* How many pairs two soups can have at most. */
 typedef struct carom_kfree_most {
     /* Upper bound on the pairs that meet in any rigid motion: discs_a k_b + discs_b k_a, which is
-     * at most 12 k (n_a + n_b) for triangles and 49 k (n_a + n_b) for flat polygons; or n_a n_b
+     * at most 10 k (n_a + n_b) for triangles and 21 k (n_a + n_b) for flat polygons; or n_a n_b
      * when that is less. For soups of one scale; posed coordinates are assumed not to be rounded.
      */
     uint64_t pairs;

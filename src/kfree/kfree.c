@@ -7,11 +7,12 @@
  * only then measured (geom/within.h). Each face has its own count, from exact decisions, so the
  * counts do not depend on threads, instruction sets or the order of faces.
  *
- * Why the bound holds, where the paper's does not. A triangle of diameter d is covered by three
- * discs of diameter d/2 (Lemma 3.2), a quarter of it by three of d/4, hence the whole by 12. Faces
- * that meet one such disc are at most d/4 apart. If all of them are at least as large as d, the
- * smallest of them counts all others: there are at most k. So a triangle meets at most 12 k larger
- * ones. A flat polygon lies in its disc, which seven of half its size cover, and 49 of a quarter.
+ * Why the bound holds, where the paper's does not (docs/grid.md has the proof). Let a face of
+ * diameter d meet faces at least as large, each in a point of its own. The smallest of these counts
+ * all whose points are at most d/4 from its own, so they are at most k. Without them, take the
+ * smallest of the others, and so on: points that are taken are more than d/4 apart. A triangle has
+ * at most ten such points, as ten discs of diameter d/4 cover it, and a flat polygon, which lies in
+ * a disc of diameter d, at most 21 (Oler 1961). So a triangle meets at most 10 k larger faces.
  * Diameters are rounded upwards, so "at most d/4 apart" holds despite rounding. */
 #include <math.h>
 #include <stdatomic.h>
@@ -41,8 +42,11 @@
 /* Lengths in the frame of boxes: more than a reach loses by underflow when it is scaled. */
 #define REACH_UNDERFLOW 0x1p-1000
 
-#define DISCS_PER_TRIANGLE 12u
-#define DISCS_PER_POLYGON  49u /* flat */
+/* Points more than a quarter of the diameter apart, at most. By Oler's inequality a convex set of
+ * area A and perimeter P has at most 2 A / sqrt(3) + P / 2 + 1 points more than 1 apart: with
+ * quarters of the diameter for units, a disc of radius 2 has 21.8. */
+#define DISCS_PER_TRIANGLE 10u
+#define DISCS_PER_POLYGON  21u /* flat */
 
 typedef struct kfree_job {
     carom_context *context;
