@@ -297,7 +297,7 @@ static void compare_watched(const run_def *r, const char *what) {
 static void watched_gases_are_the_same(void **state) {
     (void)state;
     static const double fractions[] = {0.02, 0.1, 0.3, 0.49};
-    int gases = TEST_CASES(32);
+    int gases = TEST_CASES(24);
     for (int seed = 0; seed < gases; ++seed) {
         double fraction = fractions[seed % 4];
         uint64_t count = 2000 + 500 * (uint64_t)(seed % 3);
@@ -438,7 +438,7 @@ static void seeded_gases_are_the_same(void **state) {
     static const uint32_t ways[6][SEEDED_PIECES] = {{2, 2, 2}, {3, 3, 3}, {8, 8, 8},
                                                     {8, 1, 8}, {1, 8, 1}, {8, 3, 1}};
     static const uint32_t one[SEEDED_PIECES] = {1, 1, 1}, two[SEEDED_PIECES] = {2, 2, 1};
-    uint64_t gases = campaign_is_long() ? 10000 : TEST_CASES(80), done = 0, events = 0;
+    uint64_t gases = campaign_is_long() ? 10000 : TEST_CASES(48), done = 0, events = 0;
     for (uint64_t seed = 0; seed < gases; ++seed) {
         if (!campaign_has(seed)) continue;
         run_def r;
