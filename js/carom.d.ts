@@ -2496,12 +2496,12 @@ export class Gas extends Handle {
     /**
      * Advances to `until` (or to the event at which on_event returned true), which is at most 2^103 ticks.
      * on_event may be NULL. When cancelled, or after a failure, the gas stays at its last event and can be
-     * advanced again. From 20,000 spheres on, all threads of the context take part where on_event and the
-     * gas's response are NULL, the queue is the calendar and the method is not EXTENT. Events, states and
-     * measurements are, bit for bit, those of one thread; only `crossings` and `predictions`, which count
-     * work, depend on the threads. A call starts on one thread, so that short ones pay nothing. Takes some
-     * 20 bytes more per sphere meanwhile. Cost: amortised O(1) per event with the default queue. Allocates
-     * only when the queue needs more capacity than ever before.
+     * advanced again. From 20,000 spheres on, all threads of the context take part where the gas's response
+     * is NULL, the queue is the calendar and the method is not EXTENT. Events, states and measurements are,
+     * bit for bit, those of one thread; only `crossings` and `predictions`, which count work, depend on the
+     * threads. A call starts on one thread, so that short ones pay nothing. Takes some 20 bytes more per
+     * sphere meanwhile. Cost: amortised O(1) per event with the default queue. Allocates only when the queue
+     * needs more capacity than ever before.
      */
     advance(until: number, onEvent?: (event: GasEvent) => boolean | void): void;
     /** Returns the time that the gas has reached. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "scenes/gas.h"
+#include "tests/support/campaign.h"
 #include "tests/support/gas.h"
 
 /* Words of a saved gas that count work, not events: crossings and predictions. */
@@ -218,14 +219,272 @@ static void states_resume_on_other_threads(void **state) {
     show_counts("resumed");
 }
 
+/* Sees each event; looks at the state of the gas at some, and stops at some. */
+typedef struct watcher {
+    carom_context *context;
+    const carom_gas *gas;
+    carom_random random;
+    uint64_t hash, events, looks, stops;
+    uint64_t look_in, stop_in; /* events */
+} watcher;
+
+static void hash_bytes(watcher *w, const void *bytes, uint64_t count) {
+    const uint8_t *at = bytes;
+    for (uint64_t i = 0; i < count; ++i) w->hash = (w->hash ^ at[i]) * UINT64_C(0x100000001B3);
+}
+
+static bool watch(void *user, const carom_gas_event *event) {
+    watcher *w = user;
+    const uint64_t words[3] = {(uint64_t)event->kind, (uint64_t)event->a << 32 | event->b,
+                               event->index};
+    hash_bytes(w, &event->time, sizeof(event->time));
+    hash_bytes(w, words, sizeof(words));
+    ++w->events;
+    assert_true(carom_gas_get_time(w->gas) == event->time);
+    if (--w->look_in == 0) {
+        carom_bytes bytes = {0};
+        save_masked(w->context, w->gas, &bytes);
+        hash_bytes(w, bytes.data, bytes.count);
+        carom_bytes_free(&bytes);
+        ++w->looks;
+        w->look_in = 1 + carom_random_next(&w->random) % 900;
+    }
+    if (--w->stop_in != 0) return false;
+    ++w->stops;
+    w->stop_in = 1 + carom_random_next(&w->random) % 2500;
+    return true;
+}
+
+/* A function that sees each event sees the same events and states, and stops in the same ones. */
+static void compare_watched(const run_def *r, const char *what) {
+    carom_bytes wanted = {0}, found = {0};
+    watcher first = {0};
+    size_t tried = r->count < 100 ? 2 : COUNT_OF(threads_tried); /* more do nothing but wait */
+    for (size_t t = 0; t <= tried; ++t) {
+        carom_gas *gas;
+        carom_context *context = test_context(t == 0 ? 1 : threads_tried[t - 1]);
+        assert_ok(context, gas_create(context, &r->def, r->spheres, r->count, &gas));
+        if (t != 0) gas->parallel_from = 1;
+        if (r->window_span != 0) gas->window_span = r->window_span;
+        watcher w = {.context = context, .gas = gas, .look_in = 50, .stop_in = 700};
+        w.random.state = r->count;
+        for (uint64_t stops; carom_gas_get_time(gas) < r->until;) {
+            stops = w.stops;
+            assert_ok(context, carom_gas_advance(context, gas, r->until, watch, &w));
+            save_masked(context, gas, &found);
+            hash_bytes(&w, found.data, found.count);
+            if (w.stops == stops) break;
+        }
+        assert_valid(carom_gas_validate(context, gas));
+        save_masked(context, gas, t == 0 ? &wanted : &found);
+        if (t == 0) {
+            first = w;
+        } else {
+            assert_same(&wanted, &found, what);
+            assert_int_equal(w.events, first.events);
+            assert_int_equal(w.looks, first.looks);
+            assert_int_equal(w.stops, first.stops);
+            assert_true(w.hash == first.hash);
+            add_counts(gas);
+        }
+        carom_gas_destroy(gas);
+        carom_context_destroy(context);
+    }
+    carom_bytes_free(&wanted);
+    carom_bytes_free(&found);
+}
+
+static void watched_gases_are_the_same(void **state) {
+    (void)state;
+    static const double fractions[] = {0.02, 0.1, 0.3, 0.49};
+    int gases = TEST_CASES(24);
+    for (int seed = 0; seed < gases; ++seed) {
+        double fraction = fractions[seed % 4];
+        uint64_t count = 2000 + 500 * (uint64_t)(seed % 3);
+        double edge = scene_gas_edge(count, 0.5, fraction);
+        run_def r = {.def = {.edges = {edge, edge, edge}}, .count = count};
+        for (int axis = 0; axis < 3; ++axis)
+            r.def.periodic[axis] = ((seed / 4 + 7) >> axis & 1) != 0;
+        carom_gas_sphere *spheres =
+            scene_gas_lattice(count, 0.5, r.def.edges, 300 + (uint64_t)seed);
+        assert_non_null(spheres);
+        for (uint64_t i = 0; i < count && seed % 3 == 1; i += 3) spheres[i].radius = 0.2;
+        scene_gas_keep_inside(spheres, count, &r.def);
+        if (seed % 4 == 2) r.def.acceleration = (carom_vec3){0.0, 0.02, -0.3};
+        if (seed % 8 == 3) r.def.loss = 0.05, r.def.wall_loss = 0.1, r.def.elastic_below = 0.02;
+        if (seed % 8 == 5) r.def.cell_edge = r.def.cutoff = 2.0;
+        if (seed % 8 == 5) r.window_span = UINT64_C(1) << 58;
+        r.spheres = spheres;
+        r.until = fraction < 0.05 ? 4.0 : fraction < 0.2 ? 2.0 : 0.6;
+        compare_watched(&r, "watched");
+        free(spheres);
+    }
+    show_counts("watched gases");
+}
+
+/* Small gases; in thin ones bodies are rewritten between events. */
+static void small_watched_gases_are_the_same(void **state) {
+    (void)state;
+    carom_gas_sphere spheres[64];
+    int gases = TEST_CASES(32);
+    for (int seed = 0; seed < gases; ++seed) {
+        bool thin = seed % 2 == 0;
+        run_def r = {.def = {.edges = {6.0, 7.0, 5.0 + seed % 5}}};
+        if (thin) r.def.edges = (carom_vec3){1.0, 1.0, 20.0}; /* a free path is twenty edges */
+        for (int axis = 0; axis < 3; ++axis) r.def.periodic[axis] = thin || (seed >> axis & 1) != 0;
+        if (seed % 4 == 3) r.def.acceleration = (carom_vec3){0.0, 0.1, -0.5};
+        if (r.def.periodic[1] && r.def.periodic[2]) r.def.acceleration = (carom_vec3){0};
+        r.count = (uint64_t)gas_random_spheres((uint64_t)seed, &r.def, thin ? 0.03 : 0.45, 1.0, 60,
+                                               spheres);
+        r.spheres = spheres;
+        r.until = thin ? 40.0 : 1.0;
+        if (seed % 8 == 1) r.def.method = CAROM_GAS_METHOD_NEIGHBOURS;
+        compare_watched(&r, "small watched");
+    }
+    show_counts("small watched gases");
+}
+
+/* ---- Any gas --------------------------------------------------------------------------------- */
+
+#define SEEDED_MOST   20000 /* spheres; a tenth of it in the short form */
+#define SEEDED_EVENTS 12000 /* of a run, about */
+#define SEEDED_PIECES 3
+
+/* `least` times a factor up to `factor`, evenly in the exponent. */
+static double spread_evenly(carom_random *random, double least, double factor) {
+    double value = least;
+    for (double step = factor; step > 1.001; step = sqrt(step))
+        value *= carom_random_uniform(random) < 0.5 ? 1.0 : sqrt(step);
+    return value;
+}
+
+/* A gas of 2 to 20,000 spheres at packing fractions of 0.001 to 0.7; NULL when there is no memory.
+ */
+static carom_gas_sphere *seeded_gas(uint64_t seed, run_def *r) {
+    carom_random random = {seed};
+    double most = campaign_is_long() ? SEEDED_MOST : SEEDED_MOST / 10;
+    *r = (run_def){.count = (uint64_t)spread_evenly(&random, 2.0, 0.5 * most),
+                   .pieces = SEEDED_PIECES};
+    double *edges[3] = {&r->def.edges.x, &r->def.edges.y, &r->def.edges.z};
+    for (int axis = 0; axis < 3; ++axis) {
+        *edges[axis] = carom_random_between(&random, 1.0, 2.0);
+        r->def.periodic[axis] = carom_random_uniform(&random) < 0.6;
+    }
+    double fraction = spread_evenly(&random, 0.001, 700.0), wide = 1.0;
+    double radius = fmin(scene_gas_radius_in(r->count, r->def.edges, fraction),
+                         0.99 * scene_gas_most_radius(r->count, r->def.edges));
+    for (int axis = 0; axis < 3; ++axis) radius = fmin(radius, 0.2 * *edges[axis]);
+    carom_gas_sphere *spheres = scene_gas_lattice(r->count, radius, r->def.edges, seed);
+    if (spheres == NULL) return NULL;
+    bool mixed = seed % 3 == 1;
+    double ratio = spread_evenly(&random, 0.1, 10.0), light = spread_evenly(&random, 0.001, 1e3);
+    for (uint64_t i = 0; i < r->count && mixed; ++i) {
+        if (carom_random_uniform(&random) < 0.4) continue;
+        spheres[i].radius *= ratio;
+        spheres[i].mass = light;
+    }
+    if (seed % 5 == 2) r->def.acceleration = (carom_vec3){0.0, 0.05, -0.5};
+    if (seed % 7 == 3) {
+        r->def.loss = spread_evenly(&random, 0.01, 90.0);
+        r->def.wall_loss = 0.5 * r->def.loss;
+        r->def.elastic_below = seed % 2 == 0 ? 1e-3 : 0.05; /* near a collapse, or not */
+    }
+    for (int axis = 0; axis < 3; ++axis) wide *= *edges[axis];
+    for (uint64_t i = 0; i < r->count; ++i) spheres[i].radius *= 0.999;
+    double path = wide / (18.0 * (double)r->count * radius * radius);
+    double rate = (double)r->count * 0.8 / fmin(path, 0.5);
+    r->until = fmin(SEEDED_EVENTS / rate, 4.0);
+    r->spheres = spheres;
+    return spheres;
+}
+
+/* Walls may push spheres into each other: then they are made smaller. */
+static carom_gas *create_seeded(carom_context *context, run_def *r, carom_gas_sphere *spheres) {
+    carom_gas *gas = NULL;
+    scene_gas_keep_inside(spheres, r->count, &r->def);
+    while (gas_create(context, &r->def, spheres, r->count, &gas) != CAROM_OK)
+        for (uint64_t i = 0; i < r->count; ++i) spheres[i].radius *= 0.9;
+    return gas;
+}
+
+/* Runs a gas in pieces, each on `threads[piece]`; from one context to another through a file. */
+static void run_seeded(const run_def *r, carom_gas *gas, const uint32_t threads[SEEDED_PIECES],
+                       bool watched, watcher *w, carom_bytes *bytes, char *message) {
+    for (int piece = 0; piece < r->pieces; ++piece) {
+        carom_context *context = test_context(threads[piece]);
+        if (piece > 0 && threads[piece] != threads[piece - 1]) {
+            assert_ok(context, carom_gas_save_memory(context, gas, CAROM_GAS_FORMAT_GUESS, bytes));
+            carom_gas_destroy(gas);
+            assert_ok(context, carom_gas_load_memory(context, bytes->data, bytes->count,
+                                                     CAROM_GAS_FORMAT_GUESS, NULL, NULL, &gas));
+        }
+        w->context = context;
+        w->gas = gas;
+        gas->parallel_from = threads[piece] > 1 ? 1 : UINT64_MAX;
+        carom_status status = carom_gas_advance(context, gas, r->until * (piece + 1) / r->pieces,
+                                                watched ? watch : NULL, w);
+        snprintf(message, CAROM_MESSAGE_SIZE, "%s",
+                 status == CAROM_OK ? "" : carom_context_message(context));
+        if (threads[piece] > 1) add_counts(gas);
+        if (status != CAROM_OK) piece = r->pieces;
+        if (piece + 1 >= r->pieces) save_masked(context, gas, bytes);
+        carom_context_destroy(context);
+    }
+    carom_gas_destroy(gas);
+}
+
+static void seeded_gases_are_the_same(void **state) {
+    (void)state;
+    static const uint32_t ways[6][SEEDED_PIECES] = {{2, 2, 2}, {3, 3, 3}, {8, 8, 8},
+                                                    {8, 1, 8}, {1, 8, 1}, {8, 3, 1}};
+    static const uint32_t one[SEEDED_PIECES] = {1, 1, 1}, two[SEEDED_PIECES] = {2, 2, 1};
+    uint64_t gases = campaign_is_long() ? 10000 : TEST_CASES(48), done = 0, events = 0;
+    for (uint64_t seed = 0; seed < gases; ++seed) {
+        if (!campaign_has(seed)) continue;
+        run_def r;
+        carom_context *context = test_context(1);
+        carom_gas_sphere *spheres = seeded_gas(seed, &r);
+        assert_non_null(spheres);
+        carom_bytes wanted = {0}, found = {0};
+        char messages[2][CAROM_MESSAGE_SIZE];
+        watcher w[2] = {{0}, {0}};
+        bool watched = seed / 6 % 2 == 1;
+        run_seeded(&r, create_seeded(context, &r, spheres), one, true, &w[0], &wanted, messages[0]);
+        /* Eight threads on a few spheres do nothing but wait. */
+        run_seeded(&r, create_seeded(context, &r, spheres), r.count < 60 ? two : ways[seed % 6],
+                   watched, &w[1], &found, messages[1]);
+        char what[64];
+        snprintf(what, sizeof(what), "seed %llu", (unsigned long long)seed);
+        assert_same(&wanted, &found, what);
+        assert_string_equal(messages[0], messages[1]);
+        if (watched && (w[0].hash != w[1].hash || w[0].events != w[1].events))
+            fail_msg("%s: other events", what);
+        events += w[0].events;
+        ++done;
+        carom_bytes_free(&wanted);
+        carom_bytes_free(&found);
+        carom_context_destroy(context);
+        free(spheres);
+    }
+    print_message("%llu gases, %llu events\n", (unsigned long long)done,
+                  (unsigned long long)events);
+    show_counts("seeded gases");
+}
+
 static bool cancel_at(void *user, const char *what, double fraction) {
     (void)what, (void)fraction;
     return --*(int *)user == 0;
 }
 
+static bool count_event(void *user, const carom_gas_event *event) {
+    assert_int_equal(*(uint64_t *)user, event->index);
+    ++*(uint64_t *)user;
+    return false;
+}
+
 /* A run that is cancelled again and again, in any part of a window, ends as one that is not. */
-static void cancelled_runs_go_on(void **state) {
-    (void)state;
+static void cancel_runs(carom_gas_event_fn *on_event) {
+    uint64_t events = 0;
     double edge = scene_gas_edge(6000, 0.5, 0.3);
     run_def r = {.def = {.edges = {edge, edge, edge}, .periodic = {true, false, true}},
                  .count = 6000,
@@ -250,8 +509,9 @@ static void cancelled_runs_go_on(void **state) {
     gas->parallel_from = 1;
     for (;; ++times) {
         left = 20 + 7 * times % 31;
-        carom_status status = carom_gas_advance(context, gas, r.until, NULL, NULL);
+        carom_status status = carom_gas_advance(context, gas, r.until, on_event, &events);
         assert_valid(carom_gas_validate(one, gas));
+        if (on_event != NULL) assert_int_equal(events, gas->events);
         if (status == CAROM_OK) break;
         assert_int_equal(status, CAROM_CANCELLED);
     }
@@ -268,11 +528,19 @@ static void cancelled_runs_go_on(void **state) {
     free(spheres);
 }
 
+static void cancelled_runs_go_on(void **state) {
+    (void)state;
+    cancel_runs(NULL);
+    cancel_runs(count_event);
+}
+
 /* A gas that collapses does so at the same event, with the same message. */
 static void failures_are_the_same(void **state) {
     (void)state;
     static const char *const says[] = {"inelastic collapse", "too fast"};
-    for (int kind = 0; kind < 2; ++kind) {
+    for (int way = 0; way < 4; ++way) {
+        int kind = way / 2;
+        carom_gas_event_fn *on_event = way % 2 == 0 ? NULL : count_event;
         double edge = scene_gas_edge(2048, 0.5, 0.2);
         carom_gas_def def = {.edges = {edge, edge, edge}, .periodic = {true, true, kind != 0}};
         carom_gas_sphere *spheres = scene_gas_lattice(2048, 0.5, def.edges, 5);
@@ -292,7 +560,10 @@ static void failures_are_the_same(void **state) {
             carom_gas *gas;
             assert_ok(context, gas_create(context, &def, spheres, 2048, &gas));
             if (i == 1) gas->parallel_from = 1;
-            assert_int_equal(carom_gas_advance(context, gas, 1e3, NULL, NULL), CAROM_UNSUPPORTED);
+            uint64_t events = 0;
+            assert_int_equal(carom_gas_advance(context, gas, 1e3, on_event, &events),
+                             CAROM_UNSUPPORTED);
+            if (on_event != NULL) assert_int_equal(events, gas->events);
             snprintf(messages[i], sizeof(messages[i]), "%s", carom_context_message(context));
             if (strstr(messages[i], says[kind]) == NULL) fail_msg("%s", messages[i]);
             if (i == 1) assert_true(gas->counts.windows > 0);
@@ -307,10 +578,16 @@ static void failures_are_the_same(void **state) {
     }
 }
 
+typedef struct run_way {
+    carom_gas_method method;
+    carom_gas_event_fn *on_event;
+} run_way;
+
 static carom_status run_on_threads(carom_allocator allocator, void *argument) {
-    carom_gas_def def = {.edges = {6.0, 6.0, 6.0},
-                         .periodic = {true, false, true},
-                         .method = *(const carom_gas_method *)argument};
+    const run_way *way = argument;
+    uint64_t events = 0;
+    carom_gas_def def = {
+        .edges = {6.0, 6.0, 6.0}, .periodic = {true, false, true}, .method = way->method};
     carom_gas_sphere spheres[40];
     int count = gas_random_spheres(5, &def, 0.4, 1.0, 40, spheres);
     carom_context_def how = {.threads = 2, .allocator = allocator};
@@ -321,7 +598,8 @@ static carom_status run_on_threads(carom_allocator allocator, void *argument) {
     status = gas_create(context, &def, spheres, (uint64_t)count, &gas);
     if (status == CAROM_OK) {
         gas->parallel_from = 1;
-        status = carom_gas_advance(context, gas, 1.0, NULL, NULL);
+        status = carom_gas_advance(context, gas, 1.0, way->on_event, &events);
+        if (way->on_event != NULL) assert_int_equal(events, gas->events);
     }
     if (status == CAROM_NO_MEMORY && gas != NULL &&
         gas->ready) /* the gas is as it was at its last event */
@@ -333,17 +611,22 @@ static carom_status run_on_threads(carom_allocator allocator, void *argument) {
 
 static void failing_allocations_leak_nothing(void **state) {
     (void)state;
-    carom_gas_method methods[] = {CAROM_GAS_METHOD_CENTRE, CAROM_GAS_METHOD_NEIGHBOURS};
-    for (size_t m = 0; m < COUNT_OF(methods); ++m)
-        test_allocation_failures(run_on_threads, &methods[m]);
+    run_way ways[] = {{CAROM_GAS_METHOD_CENTRE, NULL},
+                      {CAROM_GAS_METHOD_NEIGHBOURS, NULL},
+                      {CAROM_GAS_METHOD_CENTRE, count_event}};
+    for (size_t w = 0; w < COUNT_OF(ways); ++w) test_allocation_failures(run_on_threads, &ways[w]);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_gases_are_the_same),
         cmocka_unit_test(undone_windows_leave_no_trace),
         cmocka_unit_test(small_gases_are_the_same),
         cmocka_unit_test(states_resume_on_other_threads),
+        cmocka_unit_test(watched_gases_are_the_same),
+        cmocka_unit_test(small_watched_gases_are_the_same),
+        cmocka_unit_test(seeded_gases_are_the_same),
         cmocka_unit_test(cancelled_runs_go_on),
         cmocka_unit_test(failures_are_the_same),
         cmocka_unit_test(failing_allocations_leak_nothing),

@@ -153,8 +153,8 @@ CAROM_API carom_status carom_gas_remove(carom_context *context, carom_gas *gas, 
 
 /* ---- Query: advance in time ------------------------------------------------------------------ */
 
-/* Called after each event, with the state right after it. Return true to stop there. It must not
- * change the gas. */
+/* Called after each event, in order, on the thread of the call, with the gas in the state right
+ * after it. Return true to stop there. It must not change the gas. */
 typedef bool carom_gas_event_fn(void *user, const carom_gas_event *event);
 
 /* Advances to the next event, if that comes at or before `until`; else to `until`, with kind
@@ -174,11 +174,11 @@ CAROM_API carom_status carom_gas_next(carom_context *context, carom_gas *gas, do
  * ticks. on_event may be NULL. When cancelled, or after a failure, the gas stays at its last event
  * and can be advanced again.
  *
- * From 20,000 spheres on, all threads of the context take part where on_event and the gas's
- * response are NULL, the queue is the calendar and the method is not EXTENT. Events, states and
- * measurements are, bit for bit, those of one thread; only `crossings` and `predictions`, which
- * count work, depend on the threads. A call starts on one thread, so that short ones pay nothing.
- * Takes some 20 bytes more per sphere meanwhile.
+ * From 20,000 spheres on, all threads of the context take part where the gas's response is NULL,
+ * the queue is the calendar and the method is not EXTENT. Events, states and measurements are, bit
+ * for bit, those of one thread; only `crossings` and `predictions`, which count work, depend on the
+ * threads. A call starts on one thread, so that short ones pay nothing. Takes some 20 bytes more
+ * per sphere meanwhile.
  * Cost: amortised O(1) per event with the default queue. Allocates only when the queue needs more
  * capacity than ever before. */
 CAROM_API carom_status carom_gas_advance(carom_context *context, carom_gas *gas, double until,

@@ -283,8 +283,20 @@ struct carom_gas {
  * which a sphere moves by its radius. */
 #define CAROM_GAS_MOST_EPOCHS (UINT64_C(1) << 44)
 
+/* A tick of an epoch in the caller's unit of time, rounded once: so the time does not depend on the
+ * epoch, which moves at other events on other numbers of threads. The ticks are split into parts
+ * that are exact doubles, and so is the rest of the first sum. */
+#define CAROM_GAS_LOW_TICKS INT64_C(2048)
+static inline double carom_gas_epoch_time(uint64_t epochs, int64_t tick, double unit) {
+    double start = (double)epochs * (double)CAROM_GAS_EPOCH;
+    int64_t low = tick % CAROM_GAS_LOW_TICKS;
+    double high = (double)(tick - low), sum = start + high;
+    double added = sum - start, rest = (start - (sum - added)) + (high - added);
+    return (sum + (rest + (double)low)) * unit;
+}
+
 static inline double carom_gas_time_of(const carom_gas *gas, int64_t tick) {
-    return ((double)gas->epochs * (double)CAROM_GAS_EPOCH + (double)tick) * gas->rules.tick;
+    return carom_gas_epoch_time(gas->epochs, tick, gas->rules.tick);
 }
 
 /* Upper bound of the path per tick, in smallest radii. Crossings are rounded to ticks, so two
@@ -344,6 +356,7 @@ typedef enum carom_gas_stop {
 typedef struct carom_gas_observer {
     carom_gas_event_fn *on_event;
     void *user;
+    bool wants_one; /* it stops at the first event */
 } carom_gas_observer;
 
 /* The time to which a call advances, and the units of its progress that were reported. */

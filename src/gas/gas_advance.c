@@ -132,7 +132,7 @@ void carom_gas_show_progress(carom_context *context, const carom_gas *gas, carom
 /* Whether several threads take part. A short call is done before they have begun. */
 static bool is_for_threads(const carom_context *context, const carom_gas *gas,
                            const carom_gas_observer *observer, uint64_t predictions) {
-    return context->threads > 1 && observer->on_event == NULL && gas->def.response == NULL &&
+    return context->threads > 1 && !observer->wants_one && gas->def.response == NULL &&
            gas->count >= gas->parallel_from && gas->def.queue == CAROM_GAS_QUEUE_CALENDAR &&
            gas->method != CAROM_GAS_METHOD_EXTENT &&
            (predictions >= gas->count / SERIAL_SHARE ||
@@ -155,7 +155,8 @@ static carom_status run_until(carom_context *context, carom_gas *gas, double unt
         int64_t goal = ticks_until(gas, until);
         bool last = goal < EPOCHS_AT_ONCE * CAROM_GAS_EPOCH;
         if (is_for_threads(context, gas, observer, gas->predictions - predictions))
-            CAROM_TRY(carom_gas_run_windows(context, gas, goal, &shown, &stop, &culprit, &ran));
+            CAROM_TRY(
+                carom_gas_run_windows(context, gas, goal, observer, &shown, &stop, &culprit, &ran));
         if (!ran) stop = run_steps(context, gas, goal, observer, &culprit);
         if (stop == CAROM_GAS_STOP_EVENT || (stop == CAROM_GAS_STOP_TIME && last)) return CAROM_OK;
         if (stop == CAROM_GAS_STOP_LISTS) {
@@ -182,10 +183,9 @@ static carom_status run_until(carom_context *context, carom_gas *gas, double unt
 }
 
 static carom_status gas_advance_until(carom_context *context, carom_gas *gas, double until,
-                                      carom_gas_event_fn *on_event, void *user) {
-    const carom_gas_observer observer = {on_event, user};
+                                      const carom_gas_observer *observer) {
     carom_progress_begin(context, "moving spheres", PROGRESS_UNITS);
-    return carom_progress_finish(context, run_until(context, gas, until, &observer));
+    return carom_progress_finish(context, run_until(context, gas, until, observer));
 }
 
 static carom_status check_until(carom_context *context, const carom_gas *gas, double until) {
@@ -210,7 +210,8 @@ carom_status carom_gas_advance(carom_context *context, carom_gas *gas, double un
     CAROM_TRY(carom_context_require_cpu(context, "a gas"));
     CAROM_TRY(check_until(context, gas, until));
     if (until > last_time(gas)) return fail_late(context, gas, until);
-    return gas_advance_until(context, gas, until, on_event, user);
+    const carom_gas_observer observer = {on_event, user, false};
+    return gas_advance_until(context, gas, until, &observer);
 }
 
 static bool gas_advance_stop_at_first(void *user, const carom_gas_event *event) {
@@ -228,8 +229,8 @@ carom_status carom_gas_next(carom_context *context, carom_gas *gas, double until
     CAROM_TRY(check_until(context, gas, until));
     bool late = until > last_time(gas); /* the caller wants the next event at any time */
     if (late && is_at_rest(gas)) return fail_late(context, gas, until);
-    CAROM_TRY(gas_advance_until(context, gas, late ? last_time(gas) : until,
-                                gas_advance_stop_at_first, event));
+    const carom_gas_observer observer = {gas_advance_stop_at_first, event, true};
+    CAROM_TRY(gas_advance_until(context, gas, late ? last_time(gas) : until, &observer));
     if (event->kind == CAROM_GAS_EVENT_KIND_NONE && late) return fail_late(context, gas, until);
     if (event->kind == CAROM_GAS_EVENT_KIND_NONE) {
         event->time = carom_gas_get_time(gas);

@@ -378,17 +378,14 @@ static __attribute__((noinline)) void check_versions(const carom_gas *gas, uint3
 /* Keeps the body of a sphere that is about to be rewritten. */
 static void keep_version(carom_gas *gas, uint32_t slot) {
     carom_gas_part *part = gas->part;
-    if (part == NULL || !part->versions_are_kept) return;
+    if (part == NULL || (part->is_final && !part->windows->is_shown)) return;
     const carom_gas_windows *windows = part->windows;
     carom_gas_version version = {.body = gas->bodies[slot],
                                  .until = gas->now,
                                  .slot = slot,
                                  .before = carom_gas_latest(windows, slot),
                                  .repeats = gas->records[slot].prediction.repeats};
-    if (part->versions.count >= CAROM_GAS_MOST_LOGGED) {
-        part->failed = true;
-        return;
-    }
+    CAROM_ASSERT(part->versions.count < CAROM_GAS_MOST_LOGGED);
     (void)carom_gas_versions_push(&part->versions, &gas->allocator, version); /* has_room */
     uint32_t code = part->index << CAROM_GAS_VERSION_BITS | (uint32_t)part->versions.count;
     windows->changed[slot] = (uint8_t)(windows->number >> 32);
@@ -1635,7 +1632,18 @@ static void count_event(carom_gas *gas, const carom_gas_event *event, double vir
         if (!wall) carom_gas_total_add(&gas->virial, virial);
         return;
     }
-    carom_gas_happening happening = {gas->now, virial, wall, event->a, event->b, 0};
+    carom_gas_happening happening = {
+        gas->now, virial,   wall ? CAROM_GAS_PREDICTION_WALL : CAROM_GAS_PREDICTION_PAIR,
+        event->a, event->b, 0};
+    (void)carom_gas_happenings_push(&part->happenings, &gas->allocator, happening); /* has_room */
+}
+
+/* A refresh is no event, but rewrites a body; the caller's function may look at that. */
+static void log_refresh(carom_gas *gas, uint32_t slot) {
+    carom_gas_part *part = gas->part;
+    if (part == NULL || !part->windows->is_shown) return;
+    carom_gas_happening happening = {
+        gas->now, 0.0, CAROM_GAS_PREDICTION_REFRESH, gas->records[slot].label, 0, 0};
     (void)carom_gas_happenings_push(&part->happenings, &gas->allocator, happening); /* has_room */
 }
 
@@ -1777,6 +1785,7 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, const carom_gas_ob
         gas->waits += gas->now - gas->bodies[slot].t >= CAROM_GAS_HORIZON;
         keep_version(gas, slot);
         carom_gas_rewrite(&gas->rules, &gas->bodies[slot], gas->now);
+        log_refresh(gas, slot);
         carom_gas_trajectory_set(gas, slot);
         predict(gas, slot, false);
         carom_gas_queue_put(gas, slot);
@@ -1850,6 +1859,11 @@ static void keep_for_later(carom_gas *gas, uint32_t slot) {
     carom_gas_part_push(gas, &part->marked, partner);
 }
 
+/* Codes of versions for one step; where there are none the window ends early. */
+static bool has_codes(const carom_gas *gas) {
+    return gas->part->versions.count + 2 <= CAROM_GAS_MOST_LOGGED;
+}
+
 /* Memory for what one step logs: what has happened can always be counted, and undone. */
 static bool has_room(carom_gas *gas) {
     carom_gas_versions *versions = &gas->part->versions;
@@ -1867,10 +1881,10 @@ static void check_speed(carom_gas *gas, uint32_t slot) {
 }
 
 carom_gas_stop CAROM_CPU(carom_gas_run_part)(carom_gas *gas, uint32_t *culprit) {
-    static const carom_gas_observer nobody = {NULL, NULL};
+    static const carom_gas_observer nobody = {NULL, NULL, false};
     carom_gas_part *part = gas->part;
     const bool is_last = part->region == NULL;
-    for (; !part->failed; ++part->steps) {
+    for (; !part->failed && has_codes(gas); ++part->steps) {
         uint32_t slot;
         if (!has_room(gas) || !carom_gas_queue_room(gas) || !next_slot(gas, part->until, &slot) ||
             (is_last && !carom_gas_cells_reserve(gas))) {
@@ -1896,7 +1910,7 @@ carom_gas_stop CAROM_CPU(carom_gas_run_part)(carom_gas *gas, uint32_t *culprit) 
         bool pair = gas->records[slot].prediction.kind == CAROM_GAS_PREDICTION_PAIR;
         carom_gas_stop stop = do_event(gas, slot, &nobody, culprit);
         if (stop != CAROM_GAS_STOP_STEPS) return stop;
-        if (!part->versions_are_kept) continue;
+        if (part->is_final) continue;
         check_speed(gas, slot);
         if (pair) check_speed(gas, partner);
     }

@@ -94,6 +94,12 @@ static uint64_t padding_words(uint64_t labels, uint64_t count) {
 
 /* ---- Saving ---------------------------------------------------------------------------------- */
 
+/* Epochs that have passed since the one in the gas. When it moves on depends on the threads; a file
+ * does not. */
+static int64_t late_epochs(const carom_gas *gas) {
+    return gas->now >= 2 * CAROM_GAS_EPOCH ? gas->now / CAROM_GAS_EPOCH - 1 : 0;
+}
+
 static void put_head(carom_writer *s, const carom_gas *gas) {
     const carom_gas_def *def = &gas->def;
     gas_save_put(s, GAS_SAVE_MAGIC);
@@ -108,8 +114,8 @@ static void put_head(carom_writer *s, const carom_gas *gas) {
     put_double(s, def->cell_edge);
     put_double(s, def->cutoff);
     put_double(s, gas->rules.tick);
-    gas_save_put(s, (uint64_t)gas->now);
-    gas_save_put(s, gas->epochs);
+    gas_save_put(s, (uint64_t)(gas->now - late_epochs(gas) * CAROM_GAS_EPOCH));
+    gas_save_put(s, gas->epochs + (uint64_t)late_epochs(gas));
     gas_save_put(s, gas->events);
     gas_save_put(s, gas->collisions);
     gas_save_put(s, gas->wall_hits);
@@ -131,7 +137,7 @@ static void put_spheres(carom_writer *s, const carom_gas *gas) {
         gas_save_put(s, label | (uint64_t)gas->records[slot].prediction.repeats << 32);
         for (int axis = 0; axis < 3; ++axis) put_double(s, body->x[axis]);
         for (int axis = 0; axis < 3; ++axis) put_double(s, body->v[axis]);
-        gas_save_put(s, (uint64_t)body->t);
+        gas_save_put(s, (uint64_t)(body->t - late_epochs(gas) * CAROM_GAS_EPOCH));
         gas_save_put(s, 0); /* spare */
         put_double(s, gas->radius[slot]);
         put_double(s, gas->mass[slot]);
@@ -235,7 +241,7 @@ static bool get_head(stream *s, gas_save_head *h) {
           fabs(a.z) <= CAROM_GAS_MOST_ACCELERATION))
         return false;
     bool sound = !s->broken && frexp(h->tick, &exponent) == 0.5; /* a power of two */
-    double time = ((double)h->epochs * (double)CAROM_GAS_EPOCH + (double)h->now) * h->tick;
+    double time = carom_gas_epoch_time(h->epochs, h->now, h->tick);
     const uint64_t counts[] = {h->events, h->collisions, h->wall_hits, h->crossings,
                                h->predictions};
     for (int i = 0; i < 5; ++i) sound = sound && counts[i] < MOST_COUNT;

@@ -315,6 +315,7 @@ typedef struct pass_work {
     carom_gas *gas;
     carom_gas_windows *windows;
     event_stream *stream;
+    const carom_gas_observer *observer;
     uint32_t pass;
     int64_t until;
 } pass_work;
@@ -397,7 +398,7 @@ static carom_gas_stop run_last(const pass_work *work, uint32_t *culprit) {
 
 static bool comes_first(const carom_gas_happening *x, const carom_gas_happening *y) {
     if (x->time != y->time) return x->time < y->time;
-    if (x->wall != y->wall) return x->wall < y->wall;
+    if (x->kind != y->kind) return x->kind < y->kind;
     return x->a != y->a ? x->a < y->a : x->b <= y->b;
 }
 
@@ -480,14 +481,25 @@ static void cut_stream(const pass_work *work) {
         work->windows->parts[k].happenings.count = end_of_events(&merge, work->stream->windows, k);
 }
 
+static void count_happening(carom_gas *gas, const carom_gas_happening *event) {
+    bool pair = event->kind == CAROM_GAS_PREDICTION_PAIR;
+    gas->collisions += pair;
+    gas->wall_hits += !pair;
+    if (pair) carom_gas_total_add(&gas->virial, event->virial);
+    ++gas->events;
+}
+
 static void count_happenings(carom_gas *gas, const carom_gas_happening *events, uint64_t count) {
     for (uint64_t i = 0; i < count; ++i) {
         CAROM_ASSERT(i == 0 || events[i - 1].time <= events[i].time);
-        gas->collisions += events[i].wall == 0;
-        gas->wall_hits += events[i].wall != 0;
-        if (events[i].wall == 0) carom_gas_total_add(&gas->virial, events[i].virial);
+        count_happening(gas, &events[i]);
     }
-    gas->events += count;
+}
+
+static void clear_stream(const pass_work *work) {
+    for (uint32_t k = 0; k < part_count(work->windows); ++k)
+        work->windows->parts[k].happenings.count = 0;
+    work->stream->windows = work->stream->events = work->stream->ends.count = 0;
 }
 
 /* Counts all logged events in the order of the stream, also when the work is cancelled: they have
@@ -503,9 +515,7 @@ static carom_status flush_stream(const pass_work *work) {
     for (uint64_t k = 0; k < stream->windows && status != CAROM_OK; ++k)
         (void)merge_window(&merge, (carom_range){k, k + 1, 0});
     count_happenings(gas, stream->order[0].data, stream->events);
-    for (uint32_t k = 0; k < part_count(work->windows); ++k)
-        work->windows->parts[k].happenings.count = 0;
-    stream->windows = stream->events = stream->ends.count = 0;
+    clear_stream(work);
     (void)end_phase(gas, CAROM_GAS_PHASE_STREAM, begin);
     return status;
 }
@@ -518,13 +528,12 @@ static void end_window(carom_gas_windows *windows) {
 
 /* ---- Undoing --------------------------------------------------------------------------------- */
 
-/* The body is as it was; its box is that of its present home, which is valid in all of the
- * window. */
-static void restore_body(carom_gas *gas, const carom_gas_version *version) {
-    carom_gas_body *body = &gas->bodies[version->slot];
-    carom_gas_record *record = &gas->records[version->slot];
+/* Makes the sphere ready to be predicted now, with an earlier body than its last one. The box is
+ * that of its present home, which is valid in all of the window. */
+static void predict_anew(carom_gas *gas, uint32_t slot) {
+    carom_gas_body *body = &gas->bodies[slot];
+    carom_gas_record *record = &gas->records[slot];
     double x[3], v[3];
-    *body = version->body;
     carom_gas_state_at(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis) {
         double edge = gas->rules.edge[axis];
@@ -534,12 +543,17 @@ static void restore_body(carom_gas *gas, const carom_gas_version *version) {
         body->wraps[axis] =
             (int8_t)(gas->rules.periodic[axis] ? floor((x[axis] - near) / edge + 0.5) : 0.0);
     }
-    record->prediction.repeats = version->repeats;
-    carom_gas_trajectory_set(gas, version->slot);
+    carom_gas_trajectory_set(gas, slot);
     record->prediction.physical = gas->now;
     record->prediction.crossing = CAROM_GAS_NEVER;
     record->prediction.kind = CAROM_GAS_PREDICTION_UNRESOLVED;
     record->next_best = 0.0f;
+}
+
+static void restore_body(carom_gas *gas, const carom_gas_version *version) {
+    gas->bodies[version->slot] = version->body;
+    gas->records[version->slot].prediction.repeats = version->repeats;
+    predict_anew(gas, version->slot);
 }
 
 /* Undoes a window. What was rewritten in it is predicted again at its beginning; all other
@@ -595,6 +609,130 @@ static bool empty_calendars(carom_gas *gas, carom_gas_windows *windows, int64_t 
     return true;
 }
 
+/* ---- Showing events -------------------------------------------------------------------------- */
+
+/* The caller's function sees the events of a window when this is complete, in the order of the
+ * stream, and after each of them the state that one thread would have then. So all bodies first
+ * become those of the beginning of the window, and each event gives its spheres the bodies that
+ * they had after it: the versions are turned, so that each holds the body after its end. When the
+ * function stops at an event, what comes after it is undone. */
+
+/* Gives a sphere the body that it had at the beginning of the window. */
+static void turn_versions(carom_gas *gas, const carom_gas_windows *windows, uint32_t slot) {
+    uint16_t *repeats = &gas->records[slot].prediction.repeats;
+    uint32_t after = 0;
+    for (uint32_t code = carom_gas_latest(windows, slot), next; code != 0; code = next) {
+        carom_gas_version *version = carom_gas_version_of(windows, code);
+        carom_gas_body body = gas->bodies[slot];
+        uint16_t its = *repeats;
+        gas->bodies[slot] = version->body;
+        version->body = body;
+        *repeats = version->repeats;
+        version->repeats = its;
+        next = version->before;
+        version->before = after;
+        version->is_turned = true;
+        after = code;
+    }
+    windows->version_codes[slot] = windows->number | after;
+}
+
+static void turn_all(carom_gas *gas, const carom_gas_windows *windows) {
+    for (uint32_t k = 0; k < part_count(windows); ++k)
+        for (uint64_t i = 0; i < windows->parts[k].versions.count; ++i)
+            if (!windows->parts[k].versions.data[i].is_turned)
+                turn_versions(gas, windows, windows->parts[k].versions.data[i].slot);
+}
+
+/* Gives a sphere the next of its bodies; false when it has the last one. */
+static bool show_next_body(carom_gas *gas, const carom_gas_windows *windows, uint32_t slot) {
+    uint32_t code = carom_gas_latest(windows, slot);
+    if (code == 0) return false;
+    const carom_gas_version *version = carom_gas_version_of(windows, code);
+    gas->bodies[slot] = version->body;
+    gas->records[slot].prediction.repeats = version->repeats;
+    windows->version_codes[slot] = windows->number | version->before;
+    return true;
+}
+
+/* After all events have been shown: an event that has failed may have left a version. */
+static void show_last_bodies(carom_gas *gas, const carom_gas_windows *windows) {
+    for (uint32_t k = 0; k < part_count(windows); ++k)
+        for (uint64_t i = 0; i < windows->parts[k].versions.count; ++i)
+            while (show_next_body(gas, windows, windows->parts[k].versions.data[i].slot)) {
+            }
+}
+
+/* Undoes what has not been shown. What else was predicted in the window holds, or is stale. */
+static void undo_rest(carom_gas *gas, const carom_gas_windows *windows) {
+    for (uint32_t k = 0; k < part_count(windows); ++k)
+        for (uint64_t i = 0; i < windows->parts[k].versions.count; ++i) {
+            uint32_t slot = windows->parts[k].versions.data[i].slot;
+            if (carom_gas_latest(windows, slot) == 0) continue;
+            windows->version_codes[slot] = windows->number;
+            predict_anew(gas, slot);
+        }
+}
+
+/* Shows one event; true when the caller's function stops at it. */
+static bool show_event(const pass_work *work, const carom_gas_happening *happening) {
+    carom_gas *gas = work->gas;
+    const carom_gas_windows *windows = work->windows;
+    gas->now = happening->time;
+    (void)show_next_body(gas, windows, gas->slot_of[happening->a]);
+    if (happening->kind == CAROM_GAS_PREDICTION_REFRESH) return false;
+    bool pair = happening->kind == CAROM_GAS_PREDICTION_PAIR;
+    if (pair) (void)show_next_body(gas, windows, gas->slot_of[happening->b]);
+    CAROM_ASSERT(gas->bodies[gas->slot_of[happening->a]].t == gas->now);
+    CAROM_ASSERT(!pair || gas->bodies[gas->slot_of[happening->b]].t == gas->now);
+    carom_gas_event event = {.time = carom_gas_time_of(gas, gas->now),
+                             .kind = pair ? CAROM_GAS_EVENT_KIND_PAIR : CAROM_GAS_EVENT_KIND_WALL,
+                             .a = happening->a,
+                             .b = happening->b,
+                             .index = gas->events};
+    count_happening(gas, happening);
+    return work->observer->on_event(work->observer->user, &event);
+}
+
+#define SHOWN_PER_LOOK 64 /* events between checks for cancellation: the function may be slow */
+
+/* Shows the events of a window that reached the tick `end` and ended with `stop`; what it ends with
+ * now. The clock is then at `end`, or at the event where the function stopped. */
+static carom_gas_stop show_events(const pass_work *work, const carom_gas_happening *events,
+                                  uint64_t count, int64_t end, carom_gas_stop stop) {
+    double begin = carom_time_seconds();
+    uint64_t at = 0;
+    bool ends = false, cancelled = false;
+    turn_all(work->gas, work->windows);
+    while (at < count && !ends && !cancelled) {
+        ends = show_event(work, &events[at++]);
+        cancelled = at % SHOWN_PER_LOOK == 0 && carom_progress_stop(work->context, 0);
+    }
+    if (ends && !(at == count && stop == CAROM_GAS_STOP_FAST)) {
+        stop = CAROM_GAS_STOP_EVENT;
+    } else if (cancelled && at < count) {
+        stop = CAROM_GAS_STOP_STEPS;
+    } else {
+        show_last_bodies(work->gas, work->windows);
+        work->gas->now = end;
+    }
+    undo_rest(work->gas, work->windows);
+    (void)end_phase(work->gas, CAROM_GAS_PHASE_STREAM, begin);
+    return stop;
+}
+
+/* Shows the events of a window that is complete and logged, the only one. */
+static carom_gas_stop show_window(const pass_work *work, int64_t until) {
+    merge_work merge = {work->windows, work->stream};
+    (void)merge_window(&merge, (carom_range){0, 1, 0});
+    carom_gas_stop stop = show_events(work, work->stream->order[0].data, work->stream->events,
+                                      until, CAROM_GAS_STOP_TIME);
+    clear_stream(work);
+    return stop;
+}
+
+/* ---- Doing a window again -------------------------------------------------------------------- */
+
 /* Counts all events, those of the redone window last, where there is no memory to log it. */
 static void count_redone(const pass_work *work) {
     const merge_work merge = {work->windows, work->stream};
@@ -603,8 +741,7 @@ static void count_redone(const pass_work *work) {
     uint64_t count = part->happenings.count - first;
     (void)flush_stream(work); /* memory for this was reserved */
     if (count != 0) count_happenings(work->gas, &part->happenings.data[first], count);
-    for (uint32_t k = 0; k < part_count(work->windows); ++k)
-        work->windows->parts[k].happenings.count = 0;
+    clear_stream(work);
 }
 
 /* Handles an undone window on one thread. */
@@ -615,7 +752,8 @@ static carom_gas_stop redo_window(const pass_work *work, int64_t until, uint32_t
     carom_gas *copy = copy_of(windows, part);
     if (!empty_calendars(gas, windows, until)) return CAROM_GAS_STOP_MEMORY;
     prepare_copy(windows, gas, part, until);
-    part->checks = part->versions_are_kept = false;
+    part->checks = false;
+    part->is_final = true;
     if (!begin_calendar(copy, part->kept.count, until)) return CAROM_GAS_STOP_MEMORY;
     for (uint64_t i = 0; i < part->kept.count; ++i) {
         uint32_t slot = part->kept.data[i];
@@ -627,10 +765,17 @@ static carom_gas_stop redo_window(const pass_work *work, int64_t until, uint32_t
     part->kept.count = 0;
     sort_window(copy);
     carom_gas_stop stop = run_last(work, culprit);
-    part->checks = part->versions_are_kept = true;
+    part->checks = true;
+    part->is_final = false;
+    if (part->no_memory) stop = CAROM_GAS_STOP_MEMORY;
+    if (windows->is_shown) {
+        stop = show_events(work, part->happenings.data, part->happenings.count, copy->now, stop);
+        clear_stream(work);
+        end_window(windows);
+        return stop;
+    }
     gas->now = copy->now;
     end_window(windows);
-    if (part->no_memory) stop = CAROM_GAS_STOP_MEMORY;
     if (log_window(work)) return stop;
     count_redone(work);
     return CAROM_GAS_STOP_MEMORY;
@@ -684,8 +829,11 @@ static carom_status run_window(pass_work *work, int64_t until, carom_gas_stop *s
     bool logged = status == CAROM_OK && complete && log_window(work);
     *undone = !logged;
     if (logged) {
+        if (windows->is_shown)
+            *stop = show_window(work, until);
+        else
+            gas->now = until;
         end_window(windows);
-        gas->now = until;
         return CAROM_OK;
     }
     ++gas->counts.undone;
@@ -783,7 +931,6 @@ static void begin_parts(carom_gas *gas, carom_gas_windows *windows) {
         *part = (carom_gas_part){.windows = windows,
                                  .index = k,
                                  .lane = (uint8_t)(k % windows->lanes),
-                                 .versions_are_kept = true,
                                  .checks = pass > 0,
                                  .spheres = gas->count / windows->lanes + 1};
         if (pass == windows->passes) continue;
@@ -906,11 +1053,11 @@ static bool plan_windows(const carom_context *context, carom_gas *gas, carom_gas
 }
 
 carom_status carom_gas_run_windows(carom_context *context, carom_gas *gas, int64_t goal,
-                                   carom_gas_goal *shown, carom_gas_stop *stop, uint32_t *culprit,
-                                   bool *ran) {
-    carom_gas_windows windows = {0};
+                                   const carom_gas_observer *observer, carom_gas_goal *shown,
+                                   carom_gas_stop *stop, uint32_t *culprit, bool *ran) {
+    carom_gas_windows windows = {.is_shown = observer->on_event != NULL};
     event_stream stream = {.events = 0};
-    pass_work work = {context, gas, &windows, &stream, 0, 0};
+    pass_work work = {context, gas, &windows, &stream, observer, 0, 0};
     *ran = !is_due_elsewhere(gas) && gas->now < goal && plan_windows(context, gas, &windows);
     if (!*ran) return CAROM_OK;
     gas->counts.threads = windows.lanes;

@@ -26,17 +26,19 @@ typedef struct carom_gas_version {
     uint32_t slot;
     uint32_t before; /* code of the version before it, or 0 */
     uint16_t repeats;
+    bool is_turned; /* while events are shown: `body` is the one after, and so is `before` */
 } carom_gas_version;
 
 /* A version's code: the index of its part, and its own in there, plus one. */
 #define CAROM_GAS_VERSION_BITS 24
 #define CAROM_GAS_MOST_LOGGED  ((UINT32_C(1) << CAROM_GAS_VERSION_BITS) - 2)
 
-/* A pair or wall event; `wall` is 0 or 1, and `a`, `b` as in carom_gas_event. */
+/* An event, and where the caller sees events also a refresh; `a`, `b` as in carom_gas_event. */
 typedef struct carom_gas_happening {
     int64_t time;
     double virial;
-    uint32_t wall, a, b, spare;
+    uint32_t kind; /* of carom_gas_prediction_kind: PAIR, WALL or REFRESH */
+    uint32_t a, b, spare;
 } carom_gas_happening;
 
 CAROM_ARRAY(carom_gas_versions, carom_gas_version);
@@ -49,7 +51,7 @@ typedef struct carom_gas_part {
     const uint8_t *inside[3]; /* by layer: deep enough in its region; unused without regions */
     uint8_t lane;             /* its region */
     uint32_t index;           /* of all parts of a window */
-    bool versions_are_kept;   /* false where the window will not be undone */
+    bool is_final;            /* the window will not be undone */
     bool checks;              /* bodies may be from the future: those of earlier passes */
     bool is_run;              /* in this window */
     bool failed, no_memory;   /* the window must be undone; and there is no memory */
@@ -64,6 +66,7 @@ typedef struct carom_gas_part {
 } carom_gas_part;
 
 typedef struct carom_gas_windows {
+    bool is_shown; /* the caller's function sees each event */
     uint32_t lanes, passes;
     uint32_t split[3];                         /* regions along each axis */
     uint8_t *region[CAROM_GAS_MOST_PASSES];    /* by slot */
@@ -86,8 +89,8 @@ CAROM_CPU_DECLARE(carom_gas_stop, carom_gas_run_part, carom_gas *gas, uint32_t *
 /* Runs until `goal` or until something must be done between windows, as carom_gas_run does after
  * some steps. *ran is false where windows are of no use; nothing has happened then. */
 carom_status carom_gas_run_windows(carom_context *context, carom_gas *gas, int64_t goal,
-                                   carom_gas_goal *shown, carom_gas_stop *stop, uint32_t *culprit,
-                                   bool *ran);
+                                   const carom_gas_observer *observer, carom_gas_goal *shown,
+                                   carom_gas_stop *stop, uint32_t *culprit, bool *ran);
 
 /* ---- What a part may touch ------------------------------------------------------------------- */
 
