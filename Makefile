@@ -6,7 +6,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 SECONDS_EACH ?= 120
 build_dir = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: all help demo test test-all test-python test-browser test-mutations test-platforms test-amalgamation bench install uninstall dist amalgamation deb test-deb format docs api abi api-coverage wheel addons test-addons npm playground test-js test-mpi fuzz clean
+.PHONY: all help demo test test-all test-python test-browser test-mutations test-cuda-emulated test-platforms test-amalgamation bench install uninstall dist amalgamation deb test-deb format docs api abi api-coverage wheel addons test-addons npm playground test-js test-mpi fuzz clean
 
 all: ## build the library and the tool, build/carom
 	@scripts/setup.sh build
@@ -49,6 +49,11 @@ test-browser: ## install chromium and test the viewer's pages in it (make test d
 test-mutations: ## put known mistakes into a copy of the library; asserts, _validate or tests stop each
 	@scripts/setup.sh build test
 	@JOBS=$(JOBS) tests/mutations.sh
+
+test-cuda-emulated: ## the kernels on the CPU, where there is no GPU: every test of the GPU with few cases, in two orders of threads
+	@scripts/setup.sh build test
+	@scripts/build.sh cuda-emulated $(JOBS) carom_emulated_tests
+	@scripts/test_cuda_emulated.sh build-cuda-emulated $(JOBS)
 
 test-platforms: ## Windows, ARM, big endian, musl, macOS: built, and run where an emulator can; build/platforms.json
 	@scripts/setup.sh build test platforms

@@ -477,9 +477,8 @@ static carom_status balls_get_work(carom_device *device, carom_work *work) {
     return CAROM_OK;
 }
 
-extern "C"
-    __attribute__((visibility("default"))) extern const carom_cuda_balls carom_cuda_balls_2 = {
-        carom_balls_cuda_create, carom_balls_cuda_destroy, carom_balls_cuda_set,
-        carom_balls_cuda_bytes,  carom_balls_cuda_entries, balls_overlap,
-        balls_overlap_many,      carom_balls_cuda_search,  balls_get_work,
+extern "C" __attribute__((visibility("default"))) const carom_cuda_balls carom_cuda_balls_2 = {
+    carom_balls_cuda_create, carom_balls_cuda_destroy, carom_balls_cuda_set,
+    carom_balls_cuda_bytes,  carom_balls_cuda_entries, balls_overlap,
+    balls_overlap_many,      carom_balls_cuda_search,  balls_get_work,
 };

@@ -91,6 +91,7 @@ static __global__ void __launch_bounds__(THREADS)
 /* Exchanges the halves of numbers: from the order of pairs to pairs. */
 static __global__ void exchange_halves(const unsigned long long *from, unsigned long long *to,
                                        uint64_t count) {
+    carom_device_begin();
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += (uint64_t)gridDim.x * blockDim.x) {
         CAROM_ASSERT(i == 0 || from[i - 1] < from[i]); /* sorted, and each pair once */
@@ -163,8 +164,8 @@ static carom_status sort_pairs(carom_device *device, const carom_cuda_pairs *pai
         carom_device_take<unsigned long long>(device, CAROM_SCRATCH_BALLS_SORTED, row + bytes);
     (void)cub::DeviceRadixSort::SortKeys((char *)sorted + row, bytes, found, sorted, (int64_t)count,
                                          0, PAIRS_KEY_BITS, device->stream);
-    exchange_halves<<<carom_device_blocks(count, THREADS), THREADS, 0, device->stream>>>(
-        sorted, found, count);
+    carom_device_launch(device, exchange_halves, carom_device_blocks(count, THREADS), THREADS,
+                        sorted, found, count);
     return carom_device_check(device, cudaStreamSynchronize(device->stream), "sorting pairs");
 }
 

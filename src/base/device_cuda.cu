@@ -162,6 +162,7 @@ static const struct {
 #define ZEROS_BLOCKS  4u /* per processor */
 
 static __global__ void expect_zeros(const uint32_t *words, uint64_t count) {
+    carom_device_begin();
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += (uint64_t)gridDim.x * blockDim.x)
         CAROM_ASSERT(words[i] == 0);
@@ -169,8 +170,8 @@ static __global__ void expect_zeros(const uint32_t *words, uint64_t count) {
 
 void carom_device_verify_zeros(carom_device *device, const void *memory, uint64_t bytes) {
     CAROM_ASSERT(bytes % sizeof(uint32_t) == 0);
-    expect_zeros<<<ZEROS_BLOCKS *(unsigned)device->processors, ZEROS_THREADS, 0, device->stream>>>(
-        (const uint32_t *)memory, bytes / sizeof(uint32_t));
+    carom_device_launch(device, expect_zeros, ZEROS_BLOCKS * (unsigned)device->processors,
+                        ZEROS_THREADS, (const uint32_t *)memory, bytes / sizeof(uint32_t));
 }
 
 void carom_device_verify_take(carom_device *device, carom_device_scratch block, uint64_t bytes) {
@@ -525,7 +526,7 @@ static carom_status trim(carom_device *device) {
     return CAROM_OK;
 }
 
-extern "C" __attribute__((visibility("default"))) extern const carom_cuda_base carom_cuda_base_2 = {
+extern "C" __attribute__((visibility("default"))) const carom_cuda_base carom_cuda_base_2 = {
     device_cuda_describe,
     device_cuda_create,
     destroy,

@@ -325,20 +325,40 @@ static __device__ inline void carom_device_begin() {
 #endif
 }
 
-/* Queues a kernel whose first line is carom_device_begin(). */
+/* Queues a kernel whose first line is carom_device_begin(), with so many bytes of shared memory
+ * for carom_device_shared. */
 template <typename... PARAMETERS, typename... ARGUMENTS>
-static inline void carom_device_launch(carom_device *device, void (*kernel)(PARAMETERS...),
-                                       uint64_t blocks, unsigned threads, ARGUMENTS... arguments) {
+static inline void carom_device_launch_grid(carom_device *device, void (*kernel)(PARAMETERS...),
+                                            dim3 blocks, unsigned threads, size_t shared_bytes,
+                                            ARGUMENTS... arguments) {
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = device->early ? 1 : 0;
     cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)blocks);
+    config.gridDim = blocks;
     config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = shared_bytes;
     config.stream = device->stream;
     config.attrs = &early;
     config.numAttrs = 1;
     (void)cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
+}
+
+/* The same for a row of blocks. */
+template <typename... PARAMETERS, typename... ARGUMENTS>
+static inline void carom_device_launch(carom_device *device, void (*kernel)(PARAMETERS...),
+                                       uint64_t blocks, unsigned threads, ARGUMENTS... arguments) {
+    carom_device_launch_grid(device, kernel, dim3((unsigned)blocks), threads, 0, arguments...);
+}
+
+/* The shared memory that a launch asked for. */
+static __device__ inline void *carom_device_shared() {
+#ifdef CAROM_CUDA_EMULATED
+    return carom_emulated_dynamic_shared();
+#else
+    extern __shared__ __align__(16) unsigned char carom_device_shared_memory[];
+    return carom_device_shared_memory;
+#endif
 }
 
 /* Blocks that run at the same time: what a kernel that loops over a list of unknown length is

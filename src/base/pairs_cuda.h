@@ -90,6 +90,7 @@ static __global__ void carom_pairs_rank(carom_device_list<unsigned long long> fo
 static __global__ void carom_pairs_expect_order(const carom_pair *pairs, uint64_t capacity,
                                                 const carom_device_count *count,
                                                 const carom_device_count *too_long) {
+    carom_device_begin();
     if ((too_long != nullptr && *too_long != 0) || *count > capacity) return;
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i + 1 < *count;
          i += (uint64_t)gridDim.x * blockDim.x) {
@@ -106,9 +107,9 @@ static inline void carom_pairs_check_order(carom_device *device, const carom_pai
                                            uint64_t capacity, const carom_device_count *count,
                                            const carom_device_count *too_long) {
 #ifdef CAROM_CHECKS
-    carom_pairs_expect_order<<<CAROM_PAIRS_BLOCKS *(unsigned)device->processors,
-                               CAROM_PAIRS_THREADS, 0, device->stream>>>(pairs, capacity, count,
-                                                                         too_long);
+    carom_device_launch(device, carom_pairs_expect_order,
+                        CAROM_PAIRS_BLOCKS * (unsigned)device->processors, CAROM_PAIRS_THREADS,
+                        pairs, capacity, count, too_long);
 #else
     (void)device, (void)pairs, (void)capacity, (void)count, (void)too_long;
 #endif
@@ -200,6 +201,7 @@ static inline void carom_pairs_sort(carom_device *device, const carom_found_pair
 
 /* Exchanges the halves of pairs: as numbers in the order of pairs, and back. */
 static __global__ void carom_pairs_exchange(unsigned long long *pairs, const uint64_t *count) {
+    carom_device_begin();
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *count;
          i += (uint64_t)gridDim.x * blockDim.x)
         pairs[i] = pairs[i] << 32 | pairs[i] >> 32;
@@ -227,13 +229,13 @@ static inline carom_status carom_pairs_sort_now(carom_device *device, carom_cuda
     uint64_t *unique = carom_device_take<uint64_t>(device, CAROM_SCRATCH_PAIRS_COUNTS, bytes);
     void *temporary = (char *)unique + row;
     unsigned grid = CAROM_PAIRS_EXCHANGE_BLOCKS * (unsigned)device->processors;
-    carom_pairs_exchange<<<grid, CAROM_PAIRS_THREADS, 0, device->stream>>>(found,
-                                                                           pairs->device_count);
+    carom_device_launch(device, carom_pairs_exchange, grid, CAROM_PAIRS_THREADS, found,
+                        pairs->device_count);
     (void)cub::DeviceRadixSort::SortKeys(temporary, sort_bytes, found, sorted, (int64_t)*count, 0,
                                          CAROM_PAIRS_KEY_BITS, device->stream);
     (void)cub::DeviceSelect::Unique(temporary, unique_bytes, sorted, found, unique, (int64_t)*count,
                                     device->stream);
-    carom_pairs_exchange<<<grid, CAROM_PAIRS_THREADS, 0, device->stream>>>(found, unique);
+    carom_device_launch(device, carom_pairs_exchange, grid, CAROM_PAIRS_THREADS, found, unique);
     (void)cudaMemcpyAsync(pairs->device_count, unique, sizeof(uint64_t), cudaMemcpyDeviceToDevice,
                           device->stream);
     carom_pairs_check_order(device, pairs->data, pairs->capacity,

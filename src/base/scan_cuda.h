@@ -24,6 +24,7 @@ static inline size_t carom_device_scan_bytes(uint64_t count) {
 
 static __global__ void carom_device_expect_starts(const uint32_t *counts, const uint32_t *starts,
                                                   uint64_t count) {
+    carom_device_begin();
     uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i + 1 >= count) return;
     CAROM_ASSERT(starts[i] <= starts[i + 1]);
@@ -37,9 +38,9 @@ static inline void carom_device_scan(carom_device *device, void *memory, size_t 
     (void)cub::DeviceScan::ExclusiveSum(memory, bytes, counts, starts, (int64_t)count,
                                         device->stream);
 #ifdef CAROM_CHECKS
-    carom_device_expect_starts<<<carom_device_blocks(count, CAROM_DEVICE_SCAN_THREADS),
-                                 CAROM_DEVICE_SCAN_THREADS, 0, device->stream>>>(counts, starts,
-                                                                                 count);
+    carom_device_launch(device, carom_device_expect_starts,
+                        carom_device_blocks(count, CAROM_DEVICE_SCAN_THREADS),
+                        CAROM_DEVICE_SCAN_THREADS, counts, starts, count);
 #endif
 }
 

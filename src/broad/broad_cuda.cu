@@ -559,8 +559,7 @@ static carom_status broad_get_work(carom_device *device, carom_work *work) {
     return CAROM_OK;
 }
 
-extern "C"
-    __attribute__((visibility("default"))) extern const carom_cuda_broad carom_cuda_broad_1 = {
-        broad_create,    broad_destroy,  broad_set,    broad_set_filters, broad_update,
-        broad_get_boxes, broad_get_info, broad_search, broad_get_work,
+extern "C" __attribute__((visibility("default"))) const carom_cuda_broad carom_cuda_broad_1 = {
+    broad_create,    broad_destroy,  broad_set,    broad_set_filters, broad_update,
+    broad_get_boxes, broad_get_info, broad_search, broad_get_work,
 };

@@ -311,7 +311,11 @@ static __device__ inline bool carom_bvh8_push(uint32_t *keys, uint32_t level, ui
 /* A root and a quotient, off by two units in the last place. */
 static __device__ inline float carom_bvh8_root(float x) {
     float root;
+#ifdef CAROM_CUDA_EMULATED
+    root = carom_emulated_sqrt_approx(x);
+#else
     asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(x));
+#endif
     return root;
 }
 

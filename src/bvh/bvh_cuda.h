@@ -178,6 +178,7 @@ static __global__ void carom_tree_rank(const uint2 *scattered, const uint32_t *s
 /* Bins, or keys where `bits` is CAROM_TREE_KEY_BITS, do not descend. */
 static __global__ void carom_tree_expect_order(const uint32_t *keys, const uint32_t *items,
                                                uint32_t count, unsigned bits) {
+    carom_device_begin();
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
     CAROM_ASSERT(items[i] < count);
@@ -318,8 +319,8 @@ static inline void carom_tree_order(carom_device *device, uint32_t count, carom_
                             sort.bits, count, items, sort.bins);
     }
 #ifdef CAROM_CHECKS
-    carom_tree_expect_order<<<blocks, threads, 0, device->stream>>>(
-        sort.keys, items, count, sort.bins != nullptr ? sort.bits : CAROM_TREE_KEY_BITS);
+    carom_device_launch(device, carom_tree_expect_order, blocks, threads, sort.keys, items, count,
+                        sort.bins != nullptr ? sort.bits : CAROM_TREE_KEY_BITS);
 #endif
 }
 

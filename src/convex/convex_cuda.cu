@@ -713,8 +713,7 @@ static carom_status convex_cuda_query(carom_device *device, const carom_device_q
     return carom_device_submit(device, &op);
 }
 
-extern "C"
-    __attribute__((visibility("default"))) extern const carom_cuda_convex carom_cuda_convex_1 = {
-        hull_create,    hull_destroy,  hull_bytes,        hull_view,    shapes_create,
-        shapes_destroy, find_boxes_of, convex_cuda_query, results_free,
+extern "C" __attribute__((visibility("default"))) const carom_cuda_convex carom_cuda_convex_1 = {
+    hull_create,    hull_destroy,  hull_bytes,        hull_view,    shapes_create,
+    shapes_destroy, find_boxes_of, convex_cuda_query, results_free,
 };

@@ -975,8 +975,8 @@ static void impacts_cuda_free(carom_cuda_impacts *impacts) {
     *impacts = carom_cuda_impacts{};
 }
 
-extern "C" __attribute__((
-    visibility("default"))) extern const carom_cuda_impacts_table carom_cuda_impacts_1 = {
+extern "C" __attribute__((visibility("default")))
+const carom_cuda_impacts_table carom_cuda_impacts_1 = {
     impacts_cuda_reserve_ends,
     impacts_cuda_run,
     impacts_cuda_free,

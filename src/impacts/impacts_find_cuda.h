@@ -120,6 +120,7 @@ static __device__ inline uint64_t impacts_cuda_edge_slot(const impacts_cuda_owne
 }
 
 static __global__ void impacts_cuda_enter_owners(soup_cuda_side s, impacts_cuda_owners o) {
+    carom_device_begin();
     uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
     if (t >= s.triangle_count || (s.states[t] & SOUP_CUDA_DEAD) != 0) return;
     const uint32_t *c = s.corners + 3 * (uint64_t)t;
@@ -137,6 +138,7 @@ static __global__ void impacts_cuda_enter_owners(soup_cuda_side s, impacts_cuda_
 
 static __global__ void impacts_cuda_list_owned(soup_cuda_side s, impacts_cuda_owners o,
                                                uint8_t *owned) {
+    carom_device_begin();
     uint32_t t = blockIdx.x * blockDim.x + threadIdx.x, mine = 0;
     if (t >= s.triangle_count) return;
     const uint32_t *c = s.corners + 3 * (uint64_t)t;
@@ -168,9 +170,9 @@ static carom_status impacts_cuda_find_owners(carom_device *device, const carom_d
     o.edges = (unsigned long long *)((char *)memory->data + vertices);
     o.of_edge = (uint32_t *)(o.edges + size);
     (void)cudaMemsetAsync(memory->data, 0xFF, bytes, device->stream);
-    impacts_cuda_enter_owners<<<blocks, IMPACTS_CUDA_THREADS, 0, device->stream>>>(side, o);
-    impacts_cuda_list_owned<<<blocks, IMPACTS_CUDA_THREADS, 0, device->stream>>>(
-        side, o, (uint8_t *)soup->owners.block.data);
+    carom_device_launch(device, impacts_cuda_enter_owners, blocks, IMPACTS_CUDA_THREADS, side, o);
+    carom_device_launch(device, impacts_cuda_list_owned, blocks, IMPACTS_CUDA_THREADS, side, o,
+                        (uint8_t *)soup->owners.block.data);
     return carom_device_check(device, cudaStreamSynchronize(device->stream), "the edges of a soup");
 }
 

@@ -899,7 +899,7 @@ static carom_status pack_summary(carom_device *device, carom_device_pack *p,
     return CAROM_OK;
 }
 
-extern "C" __attribute__((visibility("default"))) extern const carom_cuda_pack carom_cuda_pack_2 = {
+extern "C" __attribute__((visibility("default"))) const carom_cuda_pack carom_cuda_pack_2 = {
     pack_begin,   pack_end,     pack_file,  pack_begin_round,
     pack_examine, pack_summary, pack_climb, pack_insert,
 };

@@ -814,8 +814,7 @@ static __device__ void pack_examine_cuda_advance(const pack_cuda_view &v, block_
 template <unsigned WARPS>
 static __global__ void __launch_bounds__(WARPS *CAROM_WARP, ALL_WARPS / WARPS)
     examine_groups(pack_cuda_view v) {
-    extern __shared__ __align__(16) unsigned char shared_memory[];
-    block_state<WARPS> &s = *(block_state<WARPS> *)shared_memory;
+    block_state<WARPS> &s = *(block_state<WARPS> *)carom_device_shared();
     unsigned warp = threadIdx.x / CAROM_WARP, lane = lane_of();
     carom_device_begin();
     while (true) {
@@ -870,8 +869,9 @@ static carom_status launch_examine(carom_device *device, const pack_cuda_view &v
         cudaFuncSetAttribute(examine_groups<WARPS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              (int)bytes),
         "examining cells"));
-    examine_groups<WARPS><<<(unsigned)CAROM_MIN((uint64_t)v.group_count, blocks),
-                            WARPS * CAROM_WARP, bytes, device->stream>>>(v);
+    carom_device_launch_grid(device, examine_groups<WARPS>,
+                             dim3((unsigned)CAROM_MIN((uint64_t)v.group_count, blocks)),
+                             WARPS * CAROM_WARP, bytes, v);
     return CAROM_OK;
 }
 

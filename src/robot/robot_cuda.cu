@@ -178,13 +178,12 @@ static __device__ bool robot_read(const robot_run &w, uint64_t configuration, co
 template <bool SHARED>
 static __global__ void __launch_bounds__(ROBOT_CUDA_THREADS) robot_cuda_frames(robot_run w) {
     carom_device_begin();
-    extern __shared__ float shared_middles[];
     __shared__ uint64_t near_memory[ROBOT_CUDA_WARPS][ROBOT_CUDA_BUFFER];
     __shared__ uint64_t tree_memory[ROBOT_CUDA_WARPS][ROBOT_CUDA_BUFFER];
     const carom_robot_plan *plan = &w.robot.view.plan;
     const uint32_t i = blockIdx.x * ROBOT_CUDA_THREADS + threadIdx.x;
     const uint32_t step = SHARED ? ROBOT_CUDA_THREADS : w.stride;
-    float *middles = SHARED ? shared_middles + threadIdx.x : w.middles + i;
+    float *middles = SHARED ? (float *)carom_device_shared() + threadIdx.x : w.middles + i;
     robot_buffer near = robot_buffer_of(near_memory), trees = robot_buffer_of(tree_memory);
     bool is_there = i < w.count, within = false;
     if (is_there) {
@@ -787,11 +786,11 @@ static void robot_launch_part(carom_device *device, const robot_run &w) {
     bool has_trees = false;
     carom_device_step(device, "kinematics and bounding balls");
     if (w.middles == nullptr)
-        robot_cuda_frames<true>
-            <<<(unsigned)blocks, ROBOT_CUDA_THREADS,
-               3 * plan->body_count * ROBOT_CUDA_THREADS * sizeof(float), device->stream>>>(w);
+        carom_device_launch_grid(device, robot_cuda_frames<true>, dim3((unsigned)blocks),
+                                 ROBOT_CUDA_THREADS,
+                                 3 * plan->body_count * ROBOT_CUDA_THREADS * sizeof(float), w);
     else
-        robot_cuda_frames<false><<<(unsigned)blocks, ROBOT_CUDA_THREADS, 0, device->stream>>>(w);
+        carom_device_launch(device, robot_cuda_frames<false>, blocks, ROBOT_CUDA_THREADS, w);
     has_trees = plan->self_count < plan->pair_count;
     carom_device_step(device, "covers");
     carom_device_launch(device, robot_cuda_covers,
@@ -934,6 +933,5 @@ static carom_status robot_cuda_check(carom_device *device, const carom_device_ro
     return carom_device_submit(device, &op);
 }
 
-extern "C"
-    __attribute__((visibility("default"))) extern const carom_cuda_robots carom_cuda_robots_1 = {
-        robot_cuda_reserve, robot_cuda_write, robot_cuda_destroy, robot_cuda_check};
+extern "C" __attribute__((visibility("default"))) const carom_cuda_robots carom_cuda_robots_1 = {
+    robot_cuda_reserve, robot_cuda_write, robot_cuda_destroy, robot_cuda_check};

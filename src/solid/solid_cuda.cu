@@ -720,8 +720,9 @@ static void solid_cuda_search_launch(carom_device *device, carom_device_op *op) 
     (void)cudaMemcpyAsync(queries, s->queries, query_bytes(s), cudaMemcpyHostToDevice,
                           device->stream);
     carom_device_step(device, "pairs of blocks");
-    find_block_pairs<<<dim3(carom_device_blocks(s->most_blocks, SOLID_CUDA_WARPS), s->count),
-                       SOLID_CUDA_THREADS, 0, device->stream>>>(queries, blocks);
+    carom_device_launch_grid(device, find_block_pairs,
+                             dim3(carom_device_blocks(s->most_blocks, SOLID_CUDA_WARPS), s->count),
+                             SOLID_CUDA_THREADS, 0, queries, blocks);
     carom_device_step(device, "candidates");
     solid_cuda_launch(device, solid_cuda_find_candidates, SOLID_CUDA_THREADS,
                       (const solid_cuda_query *)queries, blocks, candidates);
@@ -813,8 +814,6 @@ static carom_status solid_get_degenerate(carom_device *device, carom_device_enco
                      count * sizeof(*degenerate));
 }
 
-extern "C"
-    __attribute__((visibility("default"))) extern const carom_cuda_solid carom_cuda_solid_1 = {
-        solid_create, solid_destroy,   solid_bytes,
-        solid_search, solid_get_links, solid_get_degenerate,
+extern "C" __attribute__((visibility("default"))) const carom_cuda_solid carom_cuda_solid_1 = {
+    solid_create, solid_destroy, solid_bytes, solid_search, solid_get_links, solid_get_degenerate,
 };

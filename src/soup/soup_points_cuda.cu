@@ -375,8 +375,7 @@ static carom_status points_closest_of_host(carom_device *device, const carom_dev
 
 #include "soup/soup_winding_cuda.h"
 
-extern "C"
-    __attribute__((visibility("default"))) extern const carom_cuda_points carom_cuda_points_2 = {
-        points_closest, points_closest_of_host, carom_rays_cast, carom_rays_cast_of_host,
-        points_winding, points_winding_of_host, points_signed,   points_signed_of_host,
+extern "C" __attribute__((visibility("default"))) const carom_cuda_points carom_cuda_points_2 = {
+    points_closest, points_closest_of_host, carom_rays_cast, carom_rays_cast_of_host,
+    points_winding, points_winding_of_host, points_signed,   points_signed_of_host,
 };

@@ -33,8 +33,11 @@ struct soup_within_cuda_boxes {
         double scale = plain.v.frame != nullptr ? plain.v.frame->scale : 1.0;
         double by = 0.5 * margin * scale + KFREE_LEAST_REACH;
         for (int k = 0; k < 3; ++k) {
-            box.low[k] = round_down((double)box.low[k] - by);
-            box.high[k] = -round_down(-((double)box.high[k] + by));
+            float low = round_down((double)box.low[k] - by);
+            float high = -round_down(-((double)box.high[k] + by));
+            /* bounds of empty boxes alone are infinite, as in carom_box_enlarge */
+            box.low[k] = CAROM_MAX(-FLT_MAX, low);
+            box.high[k] = CAROM_MIN(FLT_MAX, high);
         }
         return box;
     }

@@ -21,6 +21,15 @@ static inline unsigned blocks(uint64_t count) {
     return (unsigned)((count + THREADS - 1) / THREADS);
 }
 
+/* Starts a kernel with blocks of THREADS. */
+template <typename... PARAMETERS, typename... ARGUMENTS>
+static inline void launch(void (*kernel)(PARAMETERS...), unsigned count, ARGUMENTS... arguments) {
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(count);
+    config.blockDim = dim3(THREADS);
+    CHECK(cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...));
+}
+
 /* Memory on the device that frees itself. */
 template <typename T> struct device_array {
     T *data = nullptr;

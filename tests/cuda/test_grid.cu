@@ -38,8 +38,8 @@ static void items_decide_as_on_the_cpu(void **state) {
     grid_items_tables(on_device.data, tables);
     for (int t = 0; t < GRID_TABLES; ++t) {
         uint64_t levels = 0, corners = 0, buckets = 0;
-        decide<<<blocks(GRID_ITEMS), THREADS>>>(grid_items_space(), tables[t], boxes.data,
-                                                GRID_ITEMS, decisions.data);
+        launch(decide, blocks(GRID_ITEMS), grid_items_space(), tables[t], boxes.data, GRID_ITEMS,
+               decisions.data);
         CHECK(cudaGetLastError());
         decisions.get(decided.data());
         for (const grid_decision &d : decided) {
@@ -116,17 +116,17 @@ static void check_cloth(carom_context *context, uint64_t detail, const char *nam
     for (int round = 0; round < ROUNDS; ++round) {
         watch.start();
         counts.clear();
-        count_entries<<<blocks(cloth.count), THREADS>>>(cpu.space, cpu.table, boxes.data,
-                                                        cloth.count, levels.data, counts.data);
+        launch(count_entries, blocks(cloth.count), cpu.space, cpu.table, boxes.data, cloth.count,
+               levels.data, counts.data);
         CHECK(cub::DeviceScan::ExclusiveSum(scratch.data, room, counts.data, starts.data,
                                             buckets + 1));
         CHECK(cudaMemcpyAsync(ends.data, starts.data, (buckets + 1) * sizeof(uint32_t),
                               cudaMemcpyDeviceToDevice));
-        fill_entries<<<blocks(cloth.count), THREADS>>>(
-            cpu.space, cpu.table, boxes.data, cloth.count, levels.data, ends.data, entries.data);
+        launch(fill_entries, blocks(cloth.count), cpu.space, cpu.table, boxes.data, cloth.count,
+               levels.data, ends.data, entries.data);
         times.push_back(watch.stop_ms());
     }
-    sum_buckets<<<blocks(buckets), THREADS>>>(starts.data, entries.data, buckets, sums.data);
+    launch(sum_buckets, blocks(buckets), starts.data, entries.data, buckets, sums.data);
     CHECK(cudaGetLastError());
     std::sort(times.begin(), times.end());
     print_message("%s, hash %d: %u triangles, %u entries, built in %.3f ms (median)\n", name, hash,

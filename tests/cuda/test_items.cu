@@ -43,7 +43,7 @@ static uint64_t run(const device_array<digest_pair_of_triangles> &pairs, uint64_
     stopwatch watch;
     sum.clear();
     watch.start();
-    digest_pairs<PART><<<blocks(count), THREADS>>>(pairs.data, count, sum.data);
+    launch(digest_pairs<PART>, blocks(count), pairs.data, count, sum.data);
     *milliseconds += watch.stop_ms();
     sum.get(&result);
     return result;
