@@ -28,11 +28,6 @@
 #define TREE_PLANES      12
 #define TREE_SEED_PLANES 16
 
-/* Planes of triangles: the square of the least sine between two sides, and what a distance from the
- * plane is then off by, of that from a corner: 2^-52 by the sine, and some more. */
-#define TREE_PLANE_LEAST 0x1p-30
-#define TREE_PLANE_SLACK 0x1p-30
-
 /* ---- Build ----------------------------------------------------------------------------------- */
 
 typedef struct tree_build {
@@ -609,17 +604,6 @@ double carom_robot_tree_distance(const carom_robot_tree *a, const carom_robot_tr
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
-/* Whether the plane of a triangle is surely farther from a point than a distance. */
-static bool plane_exceeds(const carom_triangle *t, carom_vec3 point, double distance) {
-    carom_vec3 e = carom_vec_sub(t->corner[1], t->corner[0]);
-    carom_vec3 f = carom_vec_sub(t->corner[2], t->corner[0]);
-    carom_vec3 n = carom_vec_cross(e, f), d = carom_vec_sub(point, t->corner[0]);
-    double nn = carom_vec_dot(n, n), across = carom_vec_dot(n, d);
-    if (!(nn > TREE_PLANE_LEAST * carom_vec_dot(e, e) * carom_vec_dot(f, f))) return false;
-    double least = distance + TREE_PLANE_SLACK * sqrt(carom_vec_dot(d, d));
-    return across * across > least * least * nn * (1.0 + CAROM_ROBOT_TREE_SLACK) + DBL_MIN;
-}
-
 double carom_robot_tree_point_distance(const carom_robot_tree *tree, carom_vec3 point, double limit,
                                        double tolerance) {
     uint32_t stack[CAROM_ROBOT_STACK];
@@ -641,7 +625,7 @@ double carom_robot_tree_point_distance(const carom_robot_tree *tree, carom_vec3 
         for (uint32_t i = n->first; i < n->first + n->count; ++i) {
             double radius = carom_robot_item_radius(tree, i);
             if (tolerance > 0.0 && tree->triangles != NULL && best < HUGE_VAL && best > tolerance &&
-                plane_exceeds(&tree->triangles[i], point, best - tolerance + radius))
+                carom_robot_plane_exceeds(&tree->triangles[i], point, best - tolerance + radius))
                 continue;
             double d = carom_robot_point_item_distance(tree, i, point) - radius;
             best = CAROM_MIN(d, best);
