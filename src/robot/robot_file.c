@@ -455,6 +455,17 @@ static const char *file_check_order(const carom_robot *robot) {
     return robot->body_count >= robot->link_count ? NULL : "there are fewer bodies than links";
 }
 
+/* What follows from the parts. */
+static carom_status file_make_hulls(carom_context *context, carom_robot *robot) {
+    for (uint32_t i = 0; i < robot->body_count; ++i)
+        for (uint32_t k = 0; k < robot->bodies[i].part_count; ++k)
+            CAROM_TRY(
+                carom_robot_hull_make(context, &robot->allocator, &robot->bodies[i].parts[k]));
+    for (uint32_t i = 0; i < robot->object_count; ++i)
+        CAROM_TRY(carom_robot_hull_make(context, &robot->allocator, &robot->objects[i].part));
+    return CAROM_OK;
+}
+
 static carom_status file_get(carom_context *context, const uint8_t *bytes, uint64_t size,
                              const char *name, carom_robot *made) {
     uint64_t head[ROBOT_FILE_HEAD] = {0};
@@ -488,7 +499,7 @@ static carom_status file_get(carom_context *context, const uint8_t *bytes, uint6
     if (f.broken == NULL) f.broken = file_check_order(made);
     if (f.broken == NULL) CAROM_TRY(carom_robot_plan_make(context, made));
     if (f.broken == NULL) f.broken = carom_robot_validate(made);
-    if (f.broken == NULL) return CAROM_OK;
+    if (f.broken == NULL) return file_make_hulls(context, made);
     return carom_fail(context, CAROM_BAD_FILE, "%s: damaged: %s", name, f.broken);
 }
 

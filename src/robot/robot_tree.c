@@ -24,8 +24,7 @@
 /* Vectors that are shorter have no direction: the inverse of their length may overflow. */
 #define TREE_LEAST_LENGTH 0x1p-900
 
-/* Planes that are tried between two trees, and before their nearest items are searched. */
-#define TREE_PLANES      12
+/* Planes that are tried before the nearest items of two trees are searched. */
 #define TREE_SEED_PLANES 16
 
 /* ---- Build ----------------------------------------------------------------------------------- */
@@ -396,32 +395,6 @@ static carom_vec3 robot_support(const carom_robot_tree *t, carom_vec3 d, double 
         }
     }
     return best;
-}
-
-/* Directions are found by the separating vectors of Chung and Wang ("Quick collision detection of
- * polytopes in virtual environments", 1996): the last one is reflected at the vector between the
- * points that are farthest towards each other. Whatever they are, a gap along one is a proof. */
-bool carom_robot_tree_separated(const carom_robot_tree *a, const carom_robot_tree *b,
-                                const carom_frame *b_to_a, double reach) {
-    if (a->item_count == 0 || b->item_count == 0) return true;
-    const double *r = b_to_a->r;
-    double slack = CAROM_ROBOT_PLANE_ERROR * (a->largest + b->largest + carom_length(b_to_a->t));
-    carom_vec3 d = carom_vec_unit(
-        carom_vec_sub(carom_frame_apply(b_to_a, b->nodes[0].ball.centre), a->nodes[0].ball.centre));
-    for (int i = 0; i < TREE_PLANES; ++i) {
-        carom_vec3 back = carom_vec(-((r[0] * d.x + r[3] * d.y) + r[6] * d.z),
-                                    -((r[1] * d.x + r[4] * d.y) + r[7] * d.z),
-                                    -((r[2] * d.x + r[5] * d.y) + r[8] * d.z));
-        double from, to;
-        carom_vec3 p = robot_support(a, d, &from), q = robot_support(b, back, &to);
-        double gap = (carom_vec_dot(b_to_a->t, d) - to) - from;
-        if (gap * (1.0 - CAROM_ROBOT_TREE_SLACK) > reach + slack) return true;
-        carom_vec3 between = carom_vec_unit(carom_vec_sub(carom_frame_apply(b_to_a, q), p));
-        double along = carom_vec_dot(between, d);
-        d = carom_vec_unit(carom_vec_sub(d, carom_vec_scale(between, 2.0 * along)));
-        if (!(carom_vec_dot(d, d) > 0.5)) return false;
-    }
-    return false;
 }
 
 /* ---- Two trees ------------------------------------------------------------------------------- */
