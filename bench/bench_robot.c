@@ -2,8 +2,8 @@
 /* Robots: random configurations of the arm of scenes/arm.h, on one thread: covers alone and
  * exactly, alone and among 20 boxes, clearance, and motions of 1 rad within the limits: all of
  * them, and those that keep 2 cm from everything. The exact verdicts are compared with
- * clearance: a free configuration has a distance above 0, a colliding one has none. Then verdicts by
- * threads, and a point cloud that is replaced. */
+ * clearance: a free configuration has a distance above 0, a colliding one has none. Then verdicts
+ * by threads, and a point cloud that is replaced. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -138,7 +138,7 @@ static void verdicts_are_those_without(void **state) {
     assert_ok(context, carom_robot_save_memory(context, robot, CAROM_ROBOT_FORMAT_CAROM, &bytes));
     assert_ok(context, carom_robot_load_memory(context, bytes.data, bytes.count,
                                                CAROM_ROBOT_FORMAT_CAROM, "saved", &loaded));
-    for (uint32_t i = 0; i <= SCENE_ARM_JOINTS; ++i) { /* made anew */
+    for (uint32_t i = 0; i <= SCENE_ARM_JOINTS; ++i) {
         const carom_robot_hull *a = &robot->bodies[i].parts[0].hull;
         const carom_robot_hull *b = &loaded->bodies[i].parts[0].hull;
         assert_true(a->count != 0 && a->count == b->count);

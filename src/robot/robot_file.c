@@ -15,7 +15,7 @@
 #include "robot/robot.h"
 
 #define ROBOT_FILE_MAGIC   UINT64_C(0x01544f424f524143) /* "CAROBOT\1" */
-#define ROBOT_FILE_VERSION 2u
+#define ROBOT_FILE_VERSION 3u
 #define ROBOT_FILE_HEAD    4u /* words: magic, version, words that follow, their sum */
 
 /* Of any number: coordinates are at most 2^40, bounds of them a little more. */
@@ -212,6 +212,21 @@ static void file_field(robot_file *f, carom_robot_field *field) {
     }
 }
 
+/* Corners of a hull, eight to a block. */
+static void file_hull(robot_file *f, carom_robot_hull *hull) {
+    file_index(f, &hull->count, UINT32_MAX / 16);
+    if (!file_array(f, &hull->blocks, hull->count, sizeof(*hull->blocks), 3 * CAROM_HULL_LANES)) {
+        if (file_reads(f)) hull->count = 0;
+        return;
+    }
+    for (uint32_t i = 0; i < hull->count; ++i) {
+        carom_hull_block *block = &hull->blocks[i];
+        file_doubles(f, block->x, CAROM_HULL_LANES);
+        file_doubles(f, block->y, CAROM_HULL_LANES);
+        file_doubles(f, block->z, CAROM_HULL_LANES);
+    }
+}
+
 static void file_part(robot_file *f, carom_robot_part *p) {
     uint32_t kind = (uint32_t)p->kind;
     bool is_negative = p->sign < 0;
@@ -225,9 +240,12 @@ static void file_part(robot_file *f, carom_robot_part *p) {
     file_tree(f, &p->tree);
     file_tree(f, &p->points);
     file_field(f, &p->field);
+    file_hull(f, &p->hull);
+    p->hull.round = p->tree.radius;
     p->kind = (carom_robot_shape_kind)kind;
     p->sign = is_negative ? -1 : 1;
     bool is_round = kind == CAROM_ROBOT_SHAPE_KIND_SPHERE || kind == CAROM_ROBOT_SHAPE_KIND_BALLS;
+    if (p->hull.count != 0 && p->tree.triangles == NULL) file_break(f, "a packing has a hull");
     if (p->points.triangles != NULL || (is_round && (p->tree.triangles != NULL || p->closed)) ||
         (!is_round && p->tree.balls != NULL))
         file_break(f, "a shape has items of another kind");
@@ -455,17 +473,6 @@ static const char *file_check_order(const carom_robot *robot) {
     return robot->body_count >= robot->link_count ? NULL : "there are fewer bodies than links";
 }
 
-/* What follows from the parts. */
-static carom_status file_make_hulls(carom_context *context, carom_robot *robot) {
-    for (uint32_t i = 0; i < robot->body_count; ++i)
-        for (uint32_t k = 0; k < robot->bodies[i].part_count; ++k)
-            CAROM_TRY(
-                carom_robot_hull_make(context, &robot->allocator, &robot->bodies[i].parts[k]));
-    for (uint32_t i = 0; i < robot->object_count; ++i)
-        CAROM_TRY(carom_robot_hull_make(context, &robot->allocator, &robot->objects[i].part));
-    return CAROM_OK;
-}
-
 static carom_status file_get(carom_context *context, const uint8_t *bytes, uint64_t size,
                              const char *name, carom_robot *made) {
     uint64_t head[ROBOT_FILE_HEAD] = {0};
@@ -499,7 +506,7 @@ static carom_status file_get(carom_context *context, const uint8_t *bytes, uint6
     if (f.broken == NULL) f.broken = file_check_order(made);
     if (f.broken == NULL) CAROM_TRY(carom_robot_plan_make(context, made));
     if (f.broken == NULL) f.broken = carom_robot_validate(made);
-    if (f.broken == NULL) return file_make_hulls(context, made);
+    if (f.broken == NULL) return CAROM_OK;
     return carom_fail(context, CAROM_BAD_FILE, "%s: damaged: %s", name, f.broken);
 }
 

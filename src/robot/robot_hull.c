@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes the hull of a part (robot_hull.h), by the exact predicates of convex.h: all points of the
- * part are in it. It follows from the part, so files do not have it. */
+ * part are in it. */
+#include <string.h>
+
 #include "convex/convex.h"
 #include "geom/scale.h"
 #include "robot/robot.h"
@@ -18,7 +20,7 @@ carom_status carom_robot_hull_make(carom_context *context, const carom_allocator
     carom_robot_hull made = {.count = from->all_count, .round = t->radius};
     made.blocks = carom_allocate(allocator, made.count, sizeof(*made.blocks));
     for (uint32_t i = 0; i < made.count && made.blocks != NULL; ++i) {
-        made.blocks[i] = from->all[i];
+        memset(made.blocks[i].index, 0, sizeof(made.blocks[i].index)); /* not read */
         for (uint32_t k = 0; k < CAROM_HULL_LANES; ++k) { /* as they were: by a power of two */
             made.blocks[i].x[k] = carom_scale_apply(from->all[i].x[k], from->exponent);
             made.blocks[i].y[k] = carom_scale_apply(from->all[i].y[k], from->exponent);
