@@ -2,7 +2,8 @@
 /* Robots: random configurations of the arm of scenes/arm.h, on one thread: covers alone and
  * exactly, alone and among 20 boxes, clearance, and motions of 1 rad within the limits: all of
  * them, and those that keep 2 cm from everything. The exact verdicts are compared with
- * clearance: a free configuration has a distance above 0, a colliding one has none. */
+ * clearance: a free configuration has a distance above 0, a colliding one has none. Then verdicts
+ * by threads, and a point cloud that is replaced. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,9 @@
 
 #define MOTION_LENGTH    1.0  /* radians: the root of the sum of the squares of all joints' */
 #define MOTION_CLEARANCE 0.02 /* metres */
+
+#define CLOUD_POINTS 100000u
+#define CLOUD_RADIUS 0.01 /* metres */
 
 typedef struct player {
     carom_context *context;
@@ -147,6 +151,47 @@ static void compare_threads(bench *bench, const player *p) {
     for (uint32_t i = 0; i < count; ++i) carom_context_destroy(players[i].context);
 }
 
+/* A point cloud that is replaced between two calls, as a camera gives a new one. */
+typedef struct cloud {
+    carom_context *context;
+    carom_robot *robot;
+    carom_ball *points; /* of two clouds, which take turns */
+    uint32_t id, turn;
+} cloud;
+
+static bool run_cloud(void *input) {
+    cloud *c = input;
+    const carom_robot_shape shape = {.kind = CAROM_ROBOT_SHAPE_KIND_BALLS,
+                                     .balls = c->points + (c->turn++ % 2) * CLOUD_POINTS,
+                                     .ball_count = CLOUD_POINTS,
+                                     .radius = CLOUD_RADIUS};
+    return carom_robot_set_object(c->context, c->robot, c->id, &shape) == CAROM_OK;
+}
+
+static void compare_clouds(bench *bench, carom_robot *robot) {
+    carom_context_def def = *bench->def;
+    cloud one = {.robot = robot}, all = {.robot = robot};
+    carom_random random = {1};
+    const carom_robot_shape none = {.kind = CAROM_ROBOT_SHAPE_KIND_SPHERE};
+    one.points = all.points = malloc(2 * CLOUD_POINTS * sizeof(*one.points));
+    for (uint32_t i = 0; one.points != NULL && i < 2 * CLOUD_POINTS; ++i)
+        one.points[i] = (carom_ball){{carom_random_between(&random, -1.0, 1.0),
+                                      carom_random_between(&random, -1.0, 1.0),
+                                      i % 3 == 0 ? 0.8 : carom_random_between(&random, -1.0, 1.0)},
+                                     0.0};
+    bool ready = one.points != NULL && carom_context_create(&def, &all.context) == CAROM_OK;
+    def.threads = 1;
+    ready = ready && carom_context_create(&def, &one.context) == CAROM_OK &&
+            carom_robot_add_objects(one.context, robot, &none, 1, &one.id) == CAROM_OK;
+    all.id = one.id;
+    const bench_contender both[] = {{"1 thread", NULL, run_cloud, &one},
+                                    {"all threads", NULL, run_cloud, &all}};
+    if (ready) bench_compare(bench, "100,000 points replaced", CLOUD_POINTS, both, 2);
+    carom_context_destroy(one.context);
+    carom_context_destroy(all.context);
+    free(one.points);
+}
+
 static void run(bench *bench) {
     const uint64_t count = bench->quick ? 2048 : 32768, values = count * SCENE_ARM_JOINTS;
     carom_context_def def = *bench->def;
@@ -177,6 +222,7 @@ static void run(bench *bench) {
                                          NULL) == CAROM_OK) {
         compare(bench, &p, "20 boxes");
         compare_threads(bench, &p);
+        compare_clouds(bench, p.robot);
     }
     carom_robot_destroy(p.robot);
     carom_context_destroy(p.context);

@@ -18,6 +18,7 @@ static void check_point(const carom_robot_part *part, carom_vec3 p) {
     carom_robot_field_bounds at = carom_robot_field_at(&part->field, p);
     double d = carom_robot_tree_point_distance(&part->tree, p, HUGE_VAL, 0.0);
     assert_true(at.lower <= d && d <= at.upper);
+    assert_true(carom_robot_field_lower(&part->field, p) <= d);
     if (at.side == 0) return;
     bool inside = part->closed && part->sign * carom_robot_tree_winding(&part->tree, p) >= 1;
     assert_true((at.side == 1) == inside);

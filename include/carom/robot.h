@@ -201,9 +201,8 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_robot_save_memory(carom_context 
 /* Reads what carom_robot_save wrote: the same robot, and the same answers to the last bit. On
  * failure
  * *robot is NULL. CAROM_BAD_FILE: no such file, of another version, or damaged: it has a checksum,
- * and what indices and bounds rely on is checked. That covers contain shapes is taken from the
- * file:
- * read only files that you trust to be written by carom_robot_save. */
+ * and what indices and bounds rely on is checked. That covers and hulls contain shapes is taken
+ * from the file: read only files that you trust to be written by carom_robot_save. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_robot_load(carom_context *context, const char *path,
                                                            carom_robot_format format,
                                                            carom_robot **robot);

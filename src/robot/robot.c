@@ -465,6 +465,7 @@ static double rounding_of(const carom_robot *robot) {
 
 static uint64_t part_bytes(const carom_robot_part *part) {
     return carom_robot_tree_bytes(&part->tree) + carom_robot_tree_bytes(&part->points) +
+           part->hull.count * (uint64_t)sizeof(*part->hull.blocks) +
            carom_robot_field_count(&part->field) * sizeof(uint32_t);
 }
 

@@ -63,7 +63,7 @@ struct carom_robot {
 
 /* The same as decisions read it. */
 static inline carom_robot_view carom_robot_view_of(const carom_robot *robot) {
-    return (carom_robot_view){robot->plan, robot->links, robot->bodies, robot->objects};
+    return (carom_robot_view){robot->plan, robot->links, robot->bodies, robot->objects, NULL};
 }
 
 /* ---- robot_kinematics.c ---------------------------------------------------------------------- */
@@ -102,6 +102,13 @@ void carom_robot_field_free(const carom_allocator *allocator, carom_robot_field 
 uint64_t carom_robot_field_count(const carom_robot_field *field); /* of cells */
 const char *carom_robot_field_validate(const carom_robot_field *field);
 
+/* ---- robot_hull.c ---------------------------------------------------------------------------- */
+
+/* Makes the hull of a part that has faces, and not too many. */
+carom_status carom_robot_hull_make(carom_context *context, const carom_allocator *allocator,
+                                   carom_robot_part *part);
+void carom_robot_hull_free(const carom_allocator *allocator, carom_robot_hull *hull);
+
 /* ---- robot_plan.c ---------------------------------------------------------------------------- */
 
 /* Makes the plan anew. On failure the old one stays. */
@@ -116,8 +123,8 @@ static inline uint64_t carom_robot_key(uint32_t a, uint32_t b) {
 /* ---- robot_exact.c --------------------------------------------------------------------------- */
 
 /* Whether a pair of the plan collides at a margin, for the links' poses. */
-bool carom_robot_pair_collides(const carom_robot *robot, const carom_robot_pose *poses,
-                               uint32_t pair, double margin);
+bool carom_robot_pair_collides(const carom_context *context, const carom_robot *robot,
+                               const carom_robot_pose *poses, uint32_t pair, double margin);
 
 /* The distance of a pair, or `limit` where that is smaller, and its error. One that encloses the
  * other has distance and error 0. */

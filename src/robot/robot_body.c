@@ -292,6 +292,7 @@ carom_status carom_robot_part_make(carom_context *context, const carom_allocator
     if (status == CAROM_OK)
         status = make_trees(context, allocator, &m, rounded ? shape->radius : 0.0, part);
     mesh_free(allocator, &m);
+    if (status == CAROM_OK) status = carom_robot_hull_make(context, allocator, part);
     if (status != CAROM_OK) carom_robot_part_free(allocator, part);
     return status;
 }
@@ -300,6 +301,7 @@ void carom_robot_part_free(const carom_allocator *allocator, carom_robot_part *p
     carom_robot_tree_free(allocator, &part->tree);
     carom_robot_tree_free(allocator, &part->points);
     carom_robot_field_free(allocator, &part->field);
+    carom_robot_hull_free(allocator, &part->hull);
     *part = (carom_robot_part){0};
 }
 

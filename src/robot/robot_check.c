@@ -195,7 +195,7 @@ static carom_robot_result robot_decide_exactly(const carom_robot_call *call, car
                    : result_of(robot, CAROM_ROBOT_VERDICT_OPEN, CAROM_ROBOT_STAGE_COVERS, 0);
     carom_robot_pose_links(robot, q, w->poses);
     for (uint32_t pair = 0; pair < robot->plan.pair_count; ++pair)
-        if (carom_robot_pair_collides(robot, w->poses, pair, call->query.margin))
+        if (carom_robot_pair_collides(call->context, robot, w->poses, pair, call->query.margin))
             return result_of(robot, CAROM_ROBOT_VERDICT_COLLIDING, CAROM_ROBOT_STAGE_EXACT, pair);
     return result_of(robot, CAROM_ROBOT_VERDICT_FREE, CAROM_ROBOT_STAGE_EXACT, 0);
 }
@@ -217,7 +217,7 @@ static carom_robot_result decide_lane(const carom_robot_call *call, carom_robot_
             return result_of(robot, CAROM_ROBOT_VERDICT_OPEN, CAROM_ROBOT_STAGE_INNER, pair);
         if (!posed) carom_robot_pose_links(robot, q, w->poses);
         posed = true;
-        if (carom_robot_pair_collides(robot, w->poses, pair, call->query.margin))
+        if (carom_robot_pair_collides(call->context, robot, w->poses, pair, call->query.margin))
             return result_of(robot, CAROM_ROBOT_VERDICT_COLLIDING, CAROM_ROBOT_STAGE_EXACT, pair);
     }
     return result_of(robot, CAROM_ROBOT_VERDICT_FREE,
@@ -526,7 +526,7 @@ static carom_status sample_range(void *argument, carom_range range) {
             w->one[k] = carom_random_between(&random, robot->lower[k], robot->upper[k]);
         carom_robot_pose_links(robot, w->one, w->poses);
         for (uint32_t pair = 0; pair < robot->plan.self_count; ++pair)
-            if (carom_robot_pair_collides(robot, w->poses, pair, 0.0))
+            if (carom_robot_pair_collides(call->context, robot, w->poses, pair, 0.0))
                 atomic_fetch_add(&call->counts[pair], 1);
     }
     return CAROM_OK;

@@ -24,6 +24,10 @@
 /* Of the side of a cell: its distance may be too small by this. */
 #define CAROM_ROBOT_FIELD_TOLERANCE 0.25
 
+/* Cells farther from the faces that are looked at: so many, each so many sides farther away. */
+#define CAROM_ROBOT_FIELD_STEPS 2
+#define CAROM_ROBOT_FIELD_STEP  1.5
+
 /* A cell is a float: the distance, negative where its centre is inside; or, where the exponent has
  * all bits set, the number of a brick in its lower 23 bits. */
 #define CAROM_ROBOT_FIELD_IS_BRICK UINT32_C(0x7f800000)
@@ -72,14 +76,22 @@ CAROM_ITEM carom_robot_field_bounds carom_robot_field_beyond(const carom_robot_f
     return carom_robot_field_bounds_of(lower, HUGE_VAL, lower > 0.0 ? -1 : 0);
 }
 
-/* Of a field that has cells. */
-CAROM_ITEM carom_robot_field_bounds carom_robot_field_at(const carom_robot_field *f, carom_vec3 p) {
+/* The cell of a point. */
+typedef struct carom_robot_field_cell {
+    double value;   /* the distance of its centre, negative where that is inside */
+    double side;    /* of the cell */
+    carom_vec3 off; /* of the point from the centre */
+} carom_robot_field_cell;
+
+/* Of a field that has cells; false: the point is beyond the grid. */
+CAROM_ITEM bool carom_robot_field_find(const carom_robot_field *f, carom_vec3 p,
+                                       carom_robot_field_cell *cell) {
     double inverse = 1.0 / f->side;
     double x = (p.x - f->low.x) * inverse, y = (p.y - f->low.y) * inverse,
            z = (p.z - f->low.z) * inverse;
     if (!(x >= 0.0 && y >= 0.0 && z >= 0.0 && x < (double)f->size[0] && y < (double)f->size[1] &&
           z < (double)f->size[2]))
-        return carom_robot_field_beyond(f, p.x, p.y, p.z);
+        return false;
     uint32_t i = (uint32_t)x, j = (uint32_t)y, k = (uint32_t)z;
     uint32_t word = f->cells[(k * f->size[1] + j) * f->size[0] + i];
     const uint32_t *bricks = f->cells + carom_robot_field_top(f);
@@ -104,14 +116,59 @@ CAROM_ITEM carom_robot_field_bounds carom_robot_field_at(const carom_robot_field
     }
     float value;
     memcpy(&value, &word, sizeof(value));
-    double d = fabs((double)value);
-    double dx = x - 0.5, dy = y - 0.5, dz = z - 0.5;
+    cell->value = (double)value;
+    cell->side = side;
+    cell->off = carom_vec(x - 0.5, y - 0.5, z - 0.5);
+    return true;
+}
+
+CAROM_ITEM carom_robot_field_bounds carom_robot_field_at(const carom_robot_field *f, carom_vec3 p) {
+    carom_robot_field_cell cell;
+    if (!carom_robot_field_find(f, p, &cell)) return carom_robot_field_beyond(f, p.x, p.y, p.z);
+    double d = fabs(cell.value), side = cell.side;
+    double dx = cell.off.x, dy = cell.off.y, dz = cell.off.z;
     double off = sqrt(dx * dx + dy * dy + dz * dz) * side;
     double slack = (d + off) * CAROM_ROBOT_FIELD_SLACK + f->error;
     bool is_known = d > 0.87 * side + slack; /* half a diagonal is 0.8661 of it */
-    int side_of = !is_known ? 0 : value < 0.0f ? 1 : -1;
+    int side_of = !is_known ? 0 : cell.value < 0.0 ? 1 : -1;
     return carom_robot_field_bounds_of(
         (d - off) - slack, (d + off) + (slack + CAROM_ROBOT_FIELD_TOLERANCE * side), side_of);
+}
+
+/* A lower bound of the distance of a point from the faces, by cells that are farther from them.
+ * Distances change no faster than points move, and nearly as fast along the line to the nearest
+ * face: a cell 2 sides away near that line is off by a sixteenth of a side, where the point's own
+ * cell may be off by most of one. Takes as long as seven look-ups. */
+CAROM_ITEM double carom_robot_field_lower(const carom_robot_field *f, carom_vec3 p) {
+    carom_robot_field_cell own, cell;
+    double least = -HUGE_VAL;
+    if (!carom_robot_field_find(f, p, &own)) return least;
+    double g[3], squared = 0.0;
+    for (int k = 0; k < 3; ++k) {
+        double ends[2];
+        for (int i = 0; i < 2; ++i) {
+            double step = i == 0 ? -own.side : own.side;
+            carom_vec3 q = carom_vec(p.x + (k == 0 ? step : 0.0), p.y + (k == 1 ? step : 0.0),
+                                     p.z + (k == 2 ? step : 0.0));
+            if (!carom_robot_field_find(f, q, &cell)) return least;
+            ends[i] = fabs(cell.value);
+        }
+        g[k] = ends[1] - ends[0];
+        squared += g[k] * g[k];
+    }
+    if (!(squared > 0.0)) return least;
+    double scale = own.side / sqrt(squared);
+    for (int i = 0; i < CAROM_ROBOT_FIELD_STEPS; ++i) {
+        double step = CAROM_ROBOT_FIELD_STEP * scale * (double)(i + 1);
+        carom_vec3 to = carom_vec(g[0] * step, g[1] * step, g[2] * step);
+        if (!carom_robot_field_find(f, carom_vec_add(p, to), &cell)) break;
+        carom_vec3 off =
+            carom_vec_add(carom_vec_scale(cell.off, -cell.side), to); /* to its centre */
+        double d = fabs(cell.value), far = sqrt(carom_vec_dot(off, off));
+        double lower = (d - far) - ((d + far) * CAROM_ROBOT_FIELD_SLACK + f->error);
+        least = lower > least ? lower : least;
+    }
+    return least;
 }
 
 #endif

@@ -15,7 +15,7 @@
 #include "robot/robot.h"
 
 #define ROBOT_FILE_MAGIC   UINT64_C(0x01544f424f524143) /* "CAROBOT\1" */
-#define ROBOT_FILE_VERSION 2u
+#define ROBOT_FILE_VERSION 3u
 #define ROBOT_FILE_HEAD    4u /* words: magic, version, words that follow, their sum */
 
 /* Of any number: coordinates are at most 2^40, bounds of them a little more. */
@@ -212,6 +212,21 @@ static void file_field(robot_file *f, carom_robot_field *field) {
     }
 }
 
+/* Corners of a hull, eight to a block. */
+static void file_hull(robot_file *f, carom_robot_hull *hull) {
+    file_index(f, &hull->count, UINT32_MAX / 16);
+    if (!file_array(f, &hull->blocks, hull->count, sizeof(*hull->blocks), 3 * CAROM_HULL_LANES)) {
+        if (file_reads(f)) hull->count = 0;
+        return;
+    }
+    for (uint32_t i = 0; i < hull->count; ++i) {
+        carom_hull_block *block = &hull->blocks[i];
+        file_doubles(f, block->x, CAROM_HULL_LANES);
+        file_doubles(f, block->y, CAROM_HULL_LANES);
+        file_doubles(f, block->z, CAROM_HULL_LANES);
+    }
+}
+
 static void file_part(robot_file *f, carom_robot_part *p) {
     uint32_t kind = (uint32_t)p->kind;
     bool is_negative = p->sign < 0;
@@ -225,9 +240,12 @@ static void file_part(robot_file *f, carom_robot_part *p) {
     file_tree(f, &p->tree);
     file_tree(f, &p->points);
     file_field(f, &p->field);
+    file_hull(f, &p->hull);
+    p->hull.round = p->tree.radius;
     p->kind = (carom_robot_shape_kind)kind;
     p->sign = is_negative ? -1 : 1;
     bool is_round = kind == CAROM_ROBOT_SHAPE_KIND_SPHERE || kind == CAROM_ROBOT_SHAPE_KIND_BALLS;
+    if (p->hull.count != 0 && p->tree.triangles == NULL) file_break(f, "a packing has a hull");
     if (p->points.triangles != NULL || (is_round && (p->tree.triangles != NULL || p->closed)) ||
         (!is_round && p->tree.balls != NULL))
         file_break(f, "a shape has items of another kind");

@@ -8,6 +8,7 @@
 #include "carom/robot.h"
 #include "geom/length.h"
 #include "robot/robot_field.h"
+#include "robot/robot_hull.h"
 #include "robot/robot_plan.h"
 #include "robot/robot_tree_item.h"
 
@@ -66,6 +67,7 @@ typedef struct carom_robot_part {
     carom_frame frame;       /* of a box */
     carom_vec3 half;
     carom_robot_field field; /* of an object: distances from it; no cells: none */
+    carom_robot_hull hull;
 } carom_robot_part;
 
 typedef struct carom_robot_body {

@@ -162,7 +162,8 @@ static motion_step measure_motion_pair(motion_state *m, carom_robot_times v, dou
     double need = m->margin + MOTION_REACH * speed * half + m->tolerance;
     double d = carom_robot_pair_distance(robot, m->w->poses, pair, need, &error);
     if (d <= m->call->query.margin + 4.0 * error &&
-        carom_robot_pair_collides(robot, m->w->poses, pair, m->call->query.margin)) {
+        carom_robot_pair_collides(m->call->context, robot, m->w->poses, pair,
+                                  m->call->query.margin)) {
         collide(m, v, middle, pair);
         return MOTION_ENDS;
     }

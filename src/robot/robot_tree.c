@@ -24,14 +24,8 @@
 /* Vectors that are shorter have no direction: the inverse of their length may overflow. */
 #define TREE_LEAST_LENGTH 0x1p-900
 
-/* Planes that are tried between two trees, and before their nearest items are searched. */
-#define TREE_PLANES      12
+/* Planes that are tried before the nearest items of two trees are searched. */
 #define TREE_SEED_PLANES 16
-
-/* Planes of triangles: the square of the least sine between two sides, and what a distance from the
- * plane is then off by, of that from a corner: 2^-52 by the sine, and some more. */
-#define TREE_PLANE_LEAST 0x1p-30
-#define TREE_PLANE_SLACK 0x1p-30
 
 /* ---- Build ----------------------------------------------------------------------------------- */
 
@@ -40,7 +34,9 @@ typedef struct tree_build {
     uint32_t *order; /* of triangles; balls are sorted themselves, in the tree */
     carom_robot_tree *tree;
     struct tree_task *tasks; /* subtrees that are built side by side */
+    struct tree_box *boxes;  /* of these, where balls are sorted */
     bool is_sorted; /* balls along a curve: each half is near itself, and no median needed */
+    bool is_equal;  /* the radii of balls */
 } tree_build;
 
 /* From so many balls on they are sorted along a Morton curve, of 2^14 cells along each axis, with
@@ -54,6 +50,11 @@ typedef struct tree_build {
 typedef struct tree_task {
     uint32_t node, first, end, next;
 } tree_task;
+
+/* What is around items, without slack: that of a node is the one around those of its children. */
+typedef struct tree_box {
+    double low[3], high[3];
+} tree_box;
 
 /* Subtrees of at most so many items are built side by side: some 0.2 ms of work each. */
 #define TREE_TASK_ITEMS 4096u
@@ -73,9 +74,6 @@ static void include_point(carom_robot_node *n, carom_vec3 p, double radius) {
 }
 
 static double item_reach(const tree_build *b, uint32_t item, carom_vec3 centre) {
-    if (b->triangles == NULL)
-        return sqrt(carom_robot_squared_gap(b->tree->balls[item].centre, centre)) +
-               b->tree->balls[item].radius + b->tree->radius;
     const carom_vec3 *c = b->triangles[item].corner;
     double most =
         CAROM_MAX(carom_robot_squared_gap(c[0], centre), carom_robot_squared_gap(c[1], centre));
@@ -83,22 +81,34 @@ static double item_reach(const tree_build *b, uint32_t item, carom_vec3 centre) 
     return sqrt(CAROM_MAX(most, third)) + b->tree->radius;
 }
 
-/* The box of balls, and the greatest reach of one from a point. Where all radii are equal, that is
- * of the farthest centre: one root. */
 static void box_of_balls(const carom_ball *balls, uint32_t count, double by, carom_robot_node *n) {
     for (uint32_t i = 0; i < count; ++i) include_point(n, balls[i].centre, balls[i].radius + by);
 }
 
-static double reach_of_balls(const carom_ball *balls, uint32_t count, double by,
-                             carom_vec3 centre) {
-    double most = 0.0, reach = 0.0;
-    bool is_equal = true;
-    for (uint32_t i = 0; i < count; ++i) {
+/* Four at once, for each waits for the one before. */
+static double farthest_squared(const carom_ball *balls, uint32_t count, carom_vec3 centre) {
+    double most[4] = {0.0, 0.0, 0.0, 0.0};
+    uint32_t i = 0;
+    for (; i + 4 <= count; i += 4)
+        for (uint32_t k = 0; k < 4; ++k) {
+            double squared = carom_robot_squared_gap(balls[i + k].centre, centre);
+            most[k] = CAROM_MAX(squared, most[k]);
+        }
+    for (; i < count; ++i) {
         double squared = carom_robot_squared_gap(balls[i].centre, centre);
-        is_equal &= balls[i].radius == balls[0].radius;
-        most = CAROM_MAX(squared, most);
+        most[0] = CAROM_MAX(squared, most[0]);
     }
-    if (is_equal) return sqrt(most) + balls[0].radius + by;
+    double first = CAROM_MAX(most[0], most[1]), second = CAROM_MAX(most[2], most[3]);
+    return CAROM_MAX(first, second);
+}
+
+/* The greatest reach of balls from a point. Where all radii are equal, that is of the farthest
+ * centre: one root. */
+static double reach_of_balls(const tree_build *b, uint32_t first, uint32_t count,
+                             carom_vec3 centre) {
+    const carom_ball *balls = b->tree->balls + first;
+    double reach = 0.0, by = b->tree->radius;
+    if (b->is_equal) return sqrt(farthest_squared(balls, count, centre)) + balls[0].radius + by;
     for (uint32_t i = 0; i < count; ++i) {
         double own = sqrt(carom_robot_squared_gap(balls[i].centre, centre)) + balls[i].radius + by;
         reach = CAROM_MAX(own, reach);
@@ -106,18 +116,9 @@ static double reach_of_balls(const carom_ball *balls, uint32_t count, double by,
     return reach;
 }
 
-/* Bounds of items [first, end). */
-static void bound_items(const tree_build *b, uint32_t first, uint32_t end, carom_robot_node *n) {
-    const carom_robot_tree *t = b->tree;
+/* Bounds of items [first, end), from the box around them. */
+static void finish_bounds(const tree_build *b, uint32_t first, uint32_t end, carom_robot_node *n) {
     double radius = 0.0, size = 0.0;
-    for (int k = 0; k < 3; ++k) {
-        n->low[k] = HUGE_VAL;
-        n->high[k] = -HUGE_VAL;
-    }
-    if (b->triangles == NULL) box_of_balls(t->balls + first, end - first, t->radius, n);
-    for (uint32_t i = first; i < end && b->triangles != NULL; ++i)
-        for (int c = 0; c < 3; ++c)
-            include_point(n, b->triangles[b->order[i]].corner[c], t->radius);
     for (int k = 0; k < 3; ++k) {
         double most = CAROM_MAX(fabs(n->low[k]), fabs(n->high[k]));
         size = CAROM_MAX(most, size);
@@ -128,8 +129,7 @@ static void bound_items(const tree_build *b, uint32_t first, uint32_t end, carom
     }
     n->ball.centre = carom_vec(0.5 * (n->low[0] + n->high[0]), 0.5 * (n->low[1] + n->high[1]),
                                0.5 * (n->low[2] + n->high[2]));
-    if (b->triangles == NULL)
-        radius = reach_of_balls(t->balls + first, end - first, t->radius, n->ball.centre);
+    if (b->triangles == NULL) radius = reach_of_balls(b, first, end - first, n->ball.centre);
     for (uint32_t i = first; i < end && b->triangles != NULL; ++i) {
         double reach = item_reach(b, b->order[i], n->ball.centre);
         radius = CAROM_MAX(reach, radius);
@@ -137,6 +137,19 @@ static void bound_items(const tree_build *b, uint32_t first, uint32_t end, carom
     n->ball.radius = radius + (radius + size) * CAROM_ROBOT_TREE_SLACK;
     CAROM_ASSERT(first < end && radius >= 0.0 && n->low[0] <= n->high[0]);
     CAROM_ASSERT(n->low[1] <= n->high[1] && n->low[2] <= n->high[2]);
+}
+
+/* The box of items [first, end), in a node. */
+static void box_items(const tree_build *b, uint32_t first, uint32_t end, carom_robot_node *n) {
+    const carom_robot_tree *t = b->tree;
+    for (int k = 0; k < 3; ++k) {
+        n->low[k] = HUGE_VAL;
+        n->high[k] = -HUGE_VAL;
+    }
+    if (b->triangles == NULL) box_of_balls(t->balls + first, end - first, t->radius, n);
+    for (uint32_t i = first; i < end && b->triangles != NULL; ++i)
+        for (int c = 0; c < 3; ++c)
+            include_point(n, b->triangles[b->order[i]].corner[c], t->radius);
 }
 
 static double tree_key(const tree_build *b, int64_t at, int axis) {
@@ -192,22 +205,28 @@ static uint32_t nodes_below(uint32_t count) {
     return 2 * leaves - 2;
 }
 
-/* Bounds a node and divides its items. Its children come next; the descendants of the second one
- * before those of the first. Returns how many children there are. */
+/* Bounds a node and divides its items; those of sorted balls are bounded later. Its children come
+ * next; the descendants of the second one before those of the first. Returns how many children
+ * there are. */
 static uint32_t build_node(const tree_build *b, const tree_task *task, tree_task *children) {
     carom_robot_node *n = &b->tree->nodes[task->node];
     uint32_t count = task->end - task->first;
     int axis = 0;
-    bound_items(b, task->first, task->end, n);
+    if (!b->is_sorted) {
+        box_items(b, task->first, task->end, n);
+        finish_bounds(b, task->first, task->end, n);
+    }
     if (count <= CAROM_ROBOT_LEAF) {
         n->first = task->first;
         n->count = count;
         return 0;
     }
-    for (int k = 1; k < 3; ++k)
-        if (n->high[k] - n->low[k] > n->high[axis] - n->low[axis]) axis = k;
     uint32_t middle = task->first + count / 2;
-    if (!b->is_sorted) select_median(b, task->first, task->end, middle, axis);
+    if (!b->is_sorted) {
+        for (int k = 1; k < 3; ++k)
+            if (n->high[k] - n->low[k] > n->high[axis] - n->low[axis]) axis = k;
+        select_median(b, task->first, task->end, middle, axis);
+    }
     n->first = task->next;
     n->count = 0;
     uint32_t second = task->next + 2, first = second + nodes_below(task->end - middle);
@@ -235,9 +254,36 @@ static uint32_t build_below(const tree_build *b, tree_task root, tree_task *list
     return listed;
 }
 
+/* Builds a subtree of sorted balls: boxes from below, so that each ball is put into one once.
+ * Subtrees that were built take their boxes from a list, in the order of build_below. */
+static tree_box build_sorted(const tree_build *b, const tree_task *task, uint32_t *listed) {
+    carom_robot_node *n = &b->tree->nodes[task->node];
+    tree_task children[2];
+    tree_box box;
+    if (listed != NULL && task->end - task->first <= TREE_TASK_ITEMS) return b->boxes[(*listed)++];
+    if (build_node(b, task, children) == 0) {
+        box_items(b, task->first, task->end, n);
+    } else { /* halving: no deeper than CAROM_ROBOT_TREE_MOST_DEPTH */
+        tree_box second = build_sorted(b, &children[1], listed);
+        tree_box first = build_sorted(b, &children[0], listed);
+        for (int k = 0; k < 3; ++k) {
+            n->low[k] = CAROM_MIN(first.low[k], second.low[k]);
+            n->high[k] = CAROM_MAX(first.high[k], second.high[k]);
+        }
+    }
+    memcpy(box.low, n->low, sizeof(box.low));
+    memcpy(box.high, n->high, sizeof(box.high));
+    finish_bounds(b, task->first, task->end, n);
+    return box;
+}
+
 static carom_status build_range(void *argument, carom_range range) {
     const tree_build *b = argument;
-    for (uint64_t i = range.begin; i < range.end; ++i) (void)build_below(b, b->tasks[i], NULL);
+    for (uint64_t i = range.begin; i < range.end; ++i)
+        if (b->is_sorted)
+            b->boxes[i] = build_sorted(b, &b->tasks[i], NULL);
+        else
+            (void)build_below(b, b->tasks[i], NULL);
     return CAROM_OK;
 }
 
@@ -249,12 +295,16 @@ static carom_status build_nodes(carom_context *context, tree_build *b) {
     uint64_t most = 2 * (uint64_t)t->item_count / TREE_TASK_ITEMS + 2;
     t->node_count = 1 + nodes_below(t->item_count);
     b->tasks = CAROM_ARENA_TAKE(arena, tree_task, most);
-    carom_status status = b->tasks == NULL ? carom_fail_memory(context, 0, "the tree of a shape")
-                                           : carom_progress_look(context);
+    b->boxes = CAROM_ARENA_TAKE(arena, tree_box, most);
+    carom_status status = b->tasks == NULL || b->boxes == NULL
+                              ? carom_fail_memory(context, 0, "the tree of a shape")
+                              : carom_progress_look(context);
     if (status == CAROM_OK) {
         uint32_t count = build_below(b, root, b->tasks);
         CAROM_ASSERT(count <= most);
         status = carom_parallel_for(context, count, 1, build_range, b);
+        uint32_t listed = 0;
+        if (status == CAROM_OK && b->is_sorted) (void)build_sorted(b, &root, &listed);
     }
     carom_arena_rewind(arena, mark);
     return status;
@@ -318,11 +368,15 @@ static carom_status sort_points_of_tree(carom_context *context, tree_build *b,
 static carom_status tree_build_run(carom_context *context, tree_build *b, uint32_t count) {
     carom_robot_tree *t = b->tree;
     for (uint32_t i = 0; i < count && b->order != NULL; ++i) b->order[i] = i;
+    b->is_equal = b->triangles == NULL;
+    for (uint32_t i = 1; i < count && b->is_equal; ++i)
+        b->is_equal = t->balls[i].radius == t->balls[0].radius;
     CAROM_TRY(build_nodes(context, b));
-    for (uint32_t i = 0; i < count; ++i) {
-        if (b->triangles != NULL) t->triangles[i] = b->triangles[b->order[i]];
-        double reach =
-            item_reach(b, b->triangles != NULL ? b->order[i] : i, carom_vec(0.0, 0.0, 0.0));
+    const carom_vec3 origin = {0.0, 0.0, 0.0};
+    if (b->triangles == NULL) t->largest = reach_of_balls(b, 0, count, origin);
+    for (uint32_t i = 0; i < count && b->triangles != NULL; ++i) {
+        t->triangles[i] = b->triangles[b->order[i]];
+        double reach = item_reach(b, b->order[i], origin);
         t->largest = CAROM_MAX(reach, t->largest);
     }
     t->largest *= 1.0 + CAROM_ROBOT_TREE_SLACK;
@@ -401,32 +455,6 @@ static carom_vec3 robot_support(const carom_robot_tree *t, carom_vec3 d, double 
         }
     }
     return best;
-}
-
-/* Directions are found by the separating vectors of Chung and Wang ("Quick collision detection of
- * polytopes in virtual environments", 1996): the last one is reflected at the vector between the
- * points that are farthest towards each other. Whatever they are, a gap along one is a proof. */
-bool carom_robot_tree_separated(const carom_robot_tree *a, const carom_robot_tree *b,
-                                const carom_frame *b_to_a, double reach) {
-    if (a->item_count == 0 || b->item_count == 0) return true;
-    const double *r = b_to_a->r;
-    double slack = CAROM_ROBOT_PLANE_ERROR * (a->largest + b->largest + carom_length(b_to_a->t));
-    carom_vec3 d = carom_vec_unit(
-        carom_vec_sub(carom_frame_apply(b_to_a, b->nodes[0].ball.centre), a->nodes[0].ball.centre));
-    for (int i = 0; i < TREE_PLANES; ++i) {
-        carom_vec3 back = carom_vec(-((r[0] * d.x + r[3] * d.y) + r[6] * d.z),
-                                    -((r[1] * d.x + r[4] * d.y) + r[7] * d.z),
-                                    -((r[2] * d.x + r[5] * d.y) + r[8] * d.z));
-        double from, to;
-        carom_vec3 p = robot_support(a, d, &from), q = robot_support(b, back, &to);
-        double gap = (carom_vec_dot(b_to_a->t, d) - to) - from;
-        if (gap * (1.0 - CAROM_ROBOT_TREE_SLACK) > reach + slack) return true;
-        carom_vec3 between = carom_vec_unit(carom_vec_sub(carom_frame_apply(b_to_a, q), p));
-        double along = carom_vec_dot(between, d);
-        d = carom_vec_unit(carom_vec_sub(d, carom_vec_scale(between, 2.0 * along)));
-        if (!(carom_vec_dot(d, d) > 0.5)) return false;
-    }
-    return false;
 }
 
 /* ---- Two trees ------------------------------------------------------------------------------- */
@@ -609,17 +637,6 @@ double carom_robot_tree_distance(const carom_robot_tree *a, const carom_robot_tr
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
-/* Whether the plane of a triangle is surely farther from a point than a distance. */
-static bool plane_exceeds(const carom_triangle *t, carom_vec3 point, double distance) {
-    carom_vec3 e = carom_vec_sub(t->corner[1], t->corner[0]);
-    carom_vec3 f = carom_vec_sub(t->corner[2], t->corner[0]);
-    carom_vec3 n = carom_vec_cross(e, f), d = carom_vec_sub(point, t->corner[0]);
-    double nn = carom_vec_dot(n, n), across = carom_vec_dot(n, d);
-    if (!(nn > TREE_PLANE_LEAST * carom_vec_dot(e, e) * carom_vec_dot(f, f))) return false;
-    double least = distance + TREE_PLANE_SLACK * sqrt(carom_vec_dot(d, d));
-    return across * across > least * least * nn * (1.0 + CAROM_ROBOT_TREE_SLACK) + DBL_MIN;
-}
-
 double carom_robot_tree_point_distance(const carom_robot_tree *tree, carom_vec3 point, double limit,
                                        double tolerance) {
     uint32_t stack[CAROM_ROBOT_STACK];
@@ -641,7 +658,7 @@ double carom_robot_tree_point_distance(const carom_robot_tree *tree, carom_vec3 
         for (uint32_t i = n->first; i < n->first + n->count; ++i) {
             double radius = carom_robot_item_radius(tree, i);
             if (tolerance > 0.0 && tree->triangles != NULL && best < HUGE_VAL && best > tolerance &&
-                plane_exceeds(&tree->triangles[i], point, best - tolerance + radius))
+                carom_robot_plane_exceeds(&tree->triangles[i], point, best - tolerance + radius))
                 continue;
             double d = carom_robot_point_item_distance(tree, i, point) - radius;
             best = CAROM_MIN(d, best);

@@ -19,12 +19,6 @@ void carom_robot_tree_free(const carom_allocator *allocator, carom_robot_tree *t
 uint64_t carom_robot_tree_bytes(const carom_robot_tree *tree);
 const char *carom_robot_tree_validate(const carom_robot_tree *tree);
 
-/* Whether a plane between a and b, moved to a's frame, was found that leaves more than `reach`
- * between them: then they are apart, and neither encloses any of the other. False proves nothing.
- */
-bool carom_robot_tree_separated(const carom_robot_tree *a, const carom_robot_tree *b,
-                                const carom_frame *b_to_a, double reach);
-
 /* The least distance of items, or `limit` if that is at least the limit. Right to 2^-44 of the
  * largest coordinate. Never negative. */
 double carom_robot_tree_distance(const carom_robot_tree *a, const carom_robot_tree *b,

@@ -31,6 +31,14 @@
  * times 2^-52. */
 #define CAROM_ROBOT_PLANE_ERROR 0x1p-44
 
+/* Planes of triangles: the square of the least sine between two sides, and what a distance from the
+ * plane is then off by, of that from a corner: 2^-52 by the sine, and some more. */
+#define CAROM_ROBOT_FLAT_LEAST 0x1p-30
+#define CAROM_ROBOT_FLAT_SLACK 0x1p-30
+
+/* Vectors that are shorter have no direction. */
+#define CAROM_ROBOT_LEAST_NORMAL 0x1p-400
+
 typedef struct carom_robot_node {
     double low[3], high[3]; /* of the items, with their radii */
     carom_ball ball;        /* the same; its centre is that of the box */
@@ -238,42 +246,109 @@ CAROM_ITEM void carom_robot_triangle_box(const carom_triangle *t, double reach, 
     }
 }
 
-/* The same as carom_robot_within_item for a leaf of b. */
+/* A triangle as nodes are compared with it: the box around what is within reach, and its slab along
+ * the normal of the triangle. */
+typedef struct carom_robot_near_triangle {
+    double low[3], high[3];
+    carom_vec3 normal; /* about 1 long; 0 where it has none */
+    double from, to;   /* along it */
+} carom_robot_near_triangle;
+
+/* `size`: at least all lengths that take part. Whatever the normal is, a node that does not reach
+ * into the slab is farther away than the reach. */
+CAROM_ITEM carom_robot_near_triangle carom_robot_near_triangle_of(const carom_triangle *t,
+                                                                  double reach, double size) {
+    carom_robot_near_triangle near;
+    const carom_vec3 *c = t->corner;
+    carom_robot_triangle_box(t, reach, near.low, near.high);
+    carom_vec3 n = carom_vec_cross(carom_vec_sub(c[1], c[0]), carom_vec_sub(c[2], c[0]));
+    double length = sqrt(carom_vec_dot(n, n));
+    near.normal = carom_vec_scale(n, length > CAROM_ROBOT_LEAST_NORMAL ? 1.0 / length : 0.0);
+    double u = carom_vec_dot(near.normal, c[0]), v = carom_vec_dot(near.normal, c[1]);
+    double w = carom_vec_dot(near.normal, c[2]);
+    double least = CAROM_MIN(u, v), most = CAROM_MAX(u, v);
+    double out = reach * (1.0 + CAROM_ROBOT_TREE_SLACK) + CAROM_ROBOT_PLANE_ERROR * (size + reach);
+    near.from = CAROM_MIN(least, w) - out;
+    near.to = CAROM_MAX(most, w) + out;
+    return near;
+}
+
+CAROM_ITEM bool carom_robot_triangle_apart(const carom_robot_node *n,
+                                           const carom_robot_near_triangle *t) {
+    if (carom_robot_boxes_apart(n, t->low, t->high)) return true;
+    carom_vec3 c = n->ball.centre, d = t->normal;
+    double along = carom_vec_dot(d, c);
+    double half = (fabs(d.x) * (n->high[0] - c.x) + fabs(d.y) * (n->high[1] - c.y)) +
+                  fabs(d.z) * (n->high[2] - c.z);
+    return along - half > t->to || along + half < t->from;
+}
+
+/* The same for a triangle of a tree without radius. */
+CAROM_ITEM bool carom_robot_slab_apart(const carom_vec3 *c, const carom_robot_near_triangle *t) {
+    double u = carom_vec_dot(t->normal, c[0]), v = carom_vec_dot(t->normal, c[1]);
+    double w = carom_vec_dot(t->normal, c[2]);
+    return (u > t->to && v > t->to && w > t->to) || (u < t->from && v < t->from && w < t->from);
+}
+
+/* The same by its box. */
+CAROM_ITEM bool carom_robot_box_apart(const carom_vec3 *c, const carom_robot_near_triangle *t) {
+    for (int k = 0; k < 3; ++k) {
+        double u = carom_robot_coordinate(c[0], k), v = carom_robot_coordinate(c[1], k);
+        double w = carom_robot_coordinate(c[2], k);
+        if ((u > t->high[k] && v > t->high[k] && w > t->high[k]) ||
+            (u < t->low[k] && v < t->low[k] && w < t->low[k]))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a triangle of a leaf and items of a node of a are within reach. */
+CAROM_ITEM bool carom_robot_node_touches(const carom_robot_tree *a, const carom_robot_node *n,
+                                         const carom_robot_leaf *leaf, uint32_t i,
+                                         const carom_robot_near_triangle *near, bool *unsure) {
+    for (uint32_t j = n->first; j < n->first + n->count; ++j) {
+        carom_triangle mine = carom_robot_item_triangle(a, j);
+        double radius = carom_robot_item_radius(a, j);
+        double reach = (leaf->reach[i] + radius) * (1.0 + DBL_EPSILON * 4.0);
+        if (radius == 0.0 &&
+            (carom_robot_slab_apart(mine.corner, near) || carom_robot_box_apart(mine.corner, near)))
+            continue;
+        if (carom_robot_triangles_within(&mine, &leaf->items[i], reach, unsure)) return true;
+    }
+    return false;
+}
+
+/* The same as carom_robot_within_item for a leaf of b. Each node has a bit per triangle that may be
+ * within reach of it. */
 CAROM_ITEM bool carom_robot_touches_item(const carom_robot_tree *a, const carom_robot_leaf *leaf,
                                          bool *unsure) {
     uint32_t stack[CAROM_ROBOT_STACK];
-    double low[CAROM_ROBOT_LEAF + 1][3], high[CAROM_ROBOT_LEAF + 1][3]; /* the last: of all */
+    uint8_t of[CAROM_ROBOT_STACK];
+    carom_robot_near_triangle near[CAROM_ROBOT_LEAF];
     int depth = 0;
     if (a->item_count == 0) return false;
-    for (int k = 0; k < 3; ++k) {
-        low[CAROM_ROBOT_LEAF][k] = HUGE_VAL;
-        high[CAROM_ROBOT_LEAF][k] = -HUGE_VAL;
-    }
     for (uint32_t i = 0; i < leaf->count; ++i) {
-        carom_robot_triangle_box(&leaf->items[i], leaf->reach[i], low[i], high[i]);
-        for (int k = 0; k < 3; ++k) {
-            low[CAROM_ROBOT_LEAF][k] = CAROM_MIN(low[CAROM_ROBOT_LEAF][k], low[i][k]);
-            high[CAROM_ROBOT_LEAF][k] = CAROM_MAX(high[CAROM_ROBOT_LEAF][k], high[i][k]);
+        double size = carom_length(leaf->items[i].corner[0]);
+        for (int k = 1; k < 3; ++k) {
+            double own = carom_length(leaf->items[i].corner[k]);
+            size = CAROM_MAX(own, size);
         }
+        near[i] = carom_robot_near_triangle_of(&leaf->items[i], leaf->reach[i], a->largest + size);
     }
-    stack[depth++] = 0;
+    stack[0] = 0;
+    of[depth++] = (uint8_t)((1u << leaf->count) - 1u);
     while (depth > 0) {
         const carom_robot_node *n = &a->nodes[stack[--depth]];
-        if (carom_robot_boxes_apart(n, low[CAROM_ROBOT_LEAF], high[CAROM_ROBOT_LEAF])) continue;
-        if (n->count == 0) {
-            depth = carom_robot_push_children(n, n->first, stack, depth);
-            continue;
-        }
+        uint32_t all = of[depth], left = 0;
         for (uint32_t i = 0; i < leaf->count; ++i) {
-            if (carom_robot_boxes_apart(n, low[i], high[i])) continue;
-            for (uint32_t j = n->first; j < n->first + n->count; ++j) {
-                carom_triangle mine = carom_robot_item_triangle(a, j);
-                double reach =
-                    (leaf->reach[i] + carom_robot_item_radius(a, j)) * (1.0 + DBL_EPSILON * 4.0);
-                if (carom_robot_triangles_within(&mine, &leaf->items[i], reach, unsure))
-                    return true;
-            }
+            if ((all >> i & 1u) == 0 || carom_robot_triangle_apart(n, &near[i])) continue;
+            if (n->count != 0 && carom_robot_node_touches(a, n, leaf, i, &near[i], unsure))
+                return true;
+            left |= 1u << i;
         }
+        if (n->count != 0 || left == 0) continue;
+        of[depth] = of[depth + 1] = (uint8_t)left;
+        depth = carom_robot_push_children(n, n->first, stack, depth);
     }
     return false;
 }
@@ -288,6 +363,18 @@ CAROM_ITEM double carom_robot_point_item_distance(const carom_robot_tree *tree, 
         return sqrt(carom_robot_squared_gap(point, tree->balls[item].centre));
     carom_near_point_triangle(point, tree->triangles[item].corner, &closest);
     return closest.distance;
+}
+
+/* Whether the plane of a triangle is surely farther from a point than a distance. */
+CAROM_ITEM bool carom_robot_plane_exceeds(const carom_triangle *t, carom_vec3 point,
+                                          double distance) {
+    carom_vec3 e = carom_vec_sub(t->corner[1], t->corner[0]);
+    carom_vec3 f = carom_vec_sub(t->corner[2], t->corner[0]);
+    carom_vec3 n = carom_vec_cross(e, f), d = carom_vec_sub(point, t->corner[0]);
+    double nn = carom_vec_dot(n, n), across = carom_vec_dot(n, d);
+    if (!(nn > CAROM_ROBOT_FLAT_LEAST * carom_vec_dot(e, e) * carom_vec_dot(f, f))) return false;
+    double least = distance + CAROM_ROBOT_FLAT_SLACK * sqrt(carom_vec_dot(d, d));
+    return across * across > least * least * nn * (1.0 + CAROM_ROBOT_TREE_SLACK) + DBL_MIN;
 }
 
 /* Whether any item is at most `reach` from a point, decided up to 2^-44 of the largest coordinate.
@@ -312,10 +399,13 @@ CAROM_ITEM bool carom_robot_near_item(const carom_robot_tree *tree, carom_vec3 p
             if (!carom_robot_exceeds(CAROM_MIN(left, right), reach)) stack[depth++] = nearer;
             continue;
         }
-        for (uint32_t i = n->first; i < n->first + n->count; ++i)
-            if (carom_robot_point_item_distance(tree, i, point) <=
-                reach + carom_robot_item_radius(tree, i))
-                return true;
+        for (uint32_t i = n->first; i < n->first + n->count; ++i) {
+            double within = reach + carom_robot_item_radius(tree, i);
+            if (tree->triangles != NULL &&
+                carom_robot_plane_exceeds(&tree->triangles[i], point, within))
+                continue;
+            if (carom_robot_point_item_distance(tree, i, point) <= within) return true;
+        }
     }
     return false;
 }

@@ -46,6 +46,28 @@ static const char *check_cover(const carom_robot_body *body) {
     return NULL;
 }
 
+/* The hull of a part reaches to its box, which is enlarged by slack and radius alone. */
+static const char *check_part_hull(const carom_robot_part *part) {
+    const carom_robot_hull *h = &part->hull;
+    const carom_robot_tree *t = &part->tree;
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    if (h->count == 0) return NULL;
+    for (uint32_t i = 0; i < h->count; ++i)
+        for (uint32_t lane = 0; lane < CAROM_HULL_LANES; ++lane) {
+            const double at[3] = {h->blocks[i].x[lane], h->blocks[i].y[lane], h->blocks[i].z[lane]};
+            for (int k = 0; k < 3; ++k) {
+                low[k] = CAROM_MIN(at[k], low[k]);
+                high[k] = CAROM_MAX(at[k], high[k]);
+            }
+        }
+    double slack = 0x1p-30 * t->largest;
+    for (int k = 0; k < 3 && t->item_count != 0; ++k)
+        if (low[k] - h->round > t->nodes[0].low[k] + slack ||
+            high[k] + h->round < t->nodes[0].high[k] - slack)
+            return "robot: a shape is larger than its hull";
+    return NULL;
+}
+
 static const char *check_plan(const carom_robot *robot) {
     const carom_robot_plan *plan = &robot->plan;
     uint64_t spheres = 0;
@@ -90,12 +112,15 @@ const char *carom_robot_validate(const carom_robot *robot) {
         const carom_robot_body *body = &robot->bodies[i];
         for (uint32_t p = 0; p < body->part_count && broken == NULL; ++p)
             broken = carom_robot_tree_validate(&body->parts[p].tree);
+        for (uint32_t p = 0; p < body->part_count && broken == NULL; ++p)
+            broken = check_part_hull(&body->parts[p]);
         if (broken == NULL) broken = carom_robot_field_validate(&body->field);
         if (broken == NULL) broken = check_cover(body);
     }
     for (uint32_t i = 0; i < robot->object_count && broken == NULL; ++i) {
         broken = carom_robot_tree_validate(&robot->objects[i].part.tree);
         if (broken == NULL) broken = carom_robot_field_validate(&robot->objects[i].part.field);
+        if (broken == NULL) broken = check_part_hull(&robot->objects[i].part);
     }
     return broken == NULL ? check_plan(robot) : broken;
 }
