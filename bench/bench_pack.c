@@ -5,6 +5,7 @@
  * stand beside ours: 85 to 95 % for 4,000 to 60,000 spheres (Weller, Zachmann 2009). Rows of one
  * job compare the methods; notes give the fill and the gap, the largest empty ball against the last
  * sphere. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,21 +45,36 @@ static bool follow(void *input) {
     return good;
 }
 
-/* Bends a shape by a parabola, by some 30 degrees from end to end. */
+#define BENT 0.5235987755982988 /* 30 degrees, from end to end */
+
+/* Bends positions so that lines along x become arcs about y. */
+static void bend(double *positions, uint64_t count, const carom_bounds *bounds) {
+    double radius = (bounds->high.x - bounds->low.x) / BENT;
+    double x = 0.5 * bounds->low.x + 0.5 * bounds->high.x,
+           z = 0.5 * bounds->low.z + 0.5 * bounds->high.z;
+    for (uint64_t i = 0; i < count; ++i) {
+        double *p = positions + 3 * i, angle = (p[0] - x) / radius, from = radius + (p[2] - z);
+        p[0] = x + from * sin(angle);
+        p[2] = z + from * cos(angle) - radius;
+    }
+}
+
+/* Bends a shape by 30 degrees. */
 static void compare_bent(bench *bench, carom_context *context, carom_shape shape, uint64_t count) {
     carom_mesh *mesh, *bent = NULL;
     carom_packing *packing = NULL;
     carom_mesh_view view, after;
     carom_shape_def of_shape = {.shape = shape, .detail = 96};
+    carom_bounds bounds;
     if (carom_shape_make(context, &of_shape, &mesh) != CAROM_OK) return;
-    bool good = carom_mesh_get_view(mesh, &view) == CAROM_OK;
+    bool good = carom_mesh_get_view(mesh, &view) == CAROM_OK &&
+                carom_mesh_bounds(context, &view, &bounds) == CAROM_OK;
     good = good && carom_mesh_create(context, &view, &bent) == CAROM_OK &&
            carom_mesh_get_view(bent, &after) == CAROM_OK;
     double *positions = malloc((size_t)(3 * view.vertex_count + 1) * sizeof(*positions));
     if (good && positions != NULL && view.scalar == CAROM_SCALAR_FLOAT64) {
         memcpy(positions, view.positions, 3 * view.vertex_count * sizeof(*positions));
-        for (uint64_t i = 0; i < view.vertex_count; ++i)
-            positions[3 * i + 2] += 0.2 * positions[3 * i] * positions[3 * i];
+        bend(positions, view.vertex_count, &bounds);
         after.positions = positions;
         carom_packing_def def = {.mesh = &view, .count = count};
         good = carom_packing_create(context, &def, &packing) == CAROM_OK;

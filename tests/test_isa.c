@@ -5,6 +5,7 @@
 
 #include "base/context.h"
 #include "base/isa.h"
+#include "bvh/bvh_obb_cpu.h"
 #include "tests/isa/simd_cpu.h"
 #include "tests/support/test.h"
 
@@ -50,11 +51,60 @@ static void each_set_computes_what_plain_c_computes(void **state) {
     }
 }
 
+/* Points of a block as it may be: in general position, in a plane, on a line, at one point. */
+static void random_points(carom_random *random, float rows[3][48], uint32_t count) {
+    int shape = (int)(carom_random_next(random) % 4);
+    for (uint32_t i = 0; i < count; ++i)
+        for (int k = 0; k < 3; ++k)
+            rows[k][i] = k < shape ? (float)carom_random_between(random, -1, 1)
+                         : k == 0  ? 0.25f
+                                   : rows[k - 1][i];
+}
+
+/* Sums and principal axes of blocks: the bits of carom_spread_axes, in every lane. */
+static void each_set_finds_the_same_axes(void **state) {
+    (void)state;
+    carom_random random = {51};
+    carom_context *contexts[CAROM_ISA_COUNT] = {NULL};
+    for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa)
+        contexts[isa] = test_context_isa(1, (carom_isa)isa);
+    for (int round = 0; round < 500; ++round) {
+        carom_spread spreads[CAROM_BVH_WIDTH];
+        uint32_t count = 1 + (uint32_t)(carom_random_next(&random) % CAROM_BVH_WIDTH);
+        memset(spreads, 0, sizeof(spreads));
+        for (uint32_t i = 0; i < count; ++i) {
+            float rows[3][48];
+            const float *const points[3] = {rows[0], rows[1], rows[2]};
+            uint32_t corners = 3 * (1 + (uint32_t)(carom_random_next(&random) % CAROM_BVH_WIDTH));
+            random_points(&random, rows, corners);
+            carom_obb_spread_baseline(points, corners, &spreads[i]);
+            for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
+                carom_spread spread = {0};
+                if (contexts[isa] == NULL) continue;
+                CAROM_CPU_CALL(contexts[isa], carom_obb_spread)(points, corners, &spread);
+                assert_memory_equal(&spread, &spreads[i], sizeof(spread));
+            }
+        }
+        for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
+            double axes[CAROM_BVH_WIDTH][3][3], expected[3][3];
+            if (contexts[isa] == NULL) continue;
+            CAROM_CPU_CALL(contexts[isa], carom_obb_axes)(spreads, count, axes);
+            for (uint32_t i = 0; i < count; ++i) {
+                carom_spread_axes(&spreads[i], expected);
+                assert_memory_equal(axes[i], expected, sizeof(expected));
+            }
+        }
+    }
+    for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa)
+        carom_context_destroy(contexts[isa]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_best_set_is_the_widest_there_is),
         cmocka_unit_test(the_compiler_agrees),
         cmocka_unit_test(each_set_computes_what_plain_c_computes),
+        cmocka_unit_test(each_set_finds_the_same_axes),
     };
     return cmocka_run_group_tests_name("isa", tests, NULL, NULL);
 }

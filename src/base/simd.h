@@ -635,6 +635,36 @@ CAROM_SIMD carom_f64v carom_f64v_sqrt(carom_f64v a) {
 #endif
 }
 
+/* The coordinates of CAROM_LANES64 points of three doubles each. Reads one double past the last. */
+CAROM_SIMD void carom_f64v_points(const double *const from[CAROM_LANES64], carom_f64v column[3]) {
+#if CAROM_LANES64 == 8
+    carom_f64v pair[4], low[2], high[2]; /* of points i and i + 4, by halves */
+    for (int i = 0; i < 4; ++i) {
+        carom_f64x4 a = carom_f64x4_load(from[i]), b = carom_f64x4_load(from[i + 4]);
+        pair[i] = __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
+    }
+    for (int i = 0; i < 2; ++i) {
+        low[i] = __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        high[i] = __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+    column[0] = __builtin_shufflevector(low[0], low[1], 0, 1, 8, 9, 4, 5, 12, 13);
+    column[1] = __builtin_shufflevector(high[0], high[1], 0, 1, 8, 9, 4, 5, 12, 13);
+    column[2] = __builtin_shufflevector(low[0], low[1], 2, 3, 10, 11, 6, 7, 14, 15);
+#elif CAROM_LANES64 == 4
+    carom_f64v row[4], low[2], high[2];
+    for (int i = 0; i < 4; ++i) row[i] = carom_f64x4_load(from[i]);
+    for (int i = 0; i < 2; ++i) {
+        low[i] = __builtin_shufflevector(row[2 * i], row[2 * i + 1], 0, 4, 2, 6);
+        high[i] = __builtin_shufflevector(row[2 * i], row[2 * i + 1], 1, 5, 3, 7);
+    }
+    column[0] = __builtin_shufflevector(low[0], low[1], 0, 1, 4, 5);
+    column[1] = __builtin_shufflevector(high[0], high[1], 0, 1, 4, 5);
+    column[2] = __builtin_shufflevector(low[0], low[1], 2, 3, 6, 7);
+#else
+    for (int k = 0; k < 3; ++k) column[k] = (carom_f64v){from[0][k], from[1][k]};
+#endif
+}
+
 /* The greatest of the lanes, none of which is NaN. */
 CAROM_SIMD double carom_f64v_greatest(carom_f64v a) {
 #if CAROM_LANES == 16

@@ -175,12 +175,18 @@ static carom_status split_subtrees(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
+#define CORNERS_PER_BATCH 256u /* items: 18 KiB */
+
 static carom_status find_centres(void *argument, carom_range range) {
     bvh_obb_build *b = argument;
+    carom_vec3 corners[CORNERS_PER_BATCH][3];
     for (uint64_t i = range.begin; i < range.end; ++i) {
-        carom_vec3 p[3];
+        uint64_t in_batch = (i - range.begin) % CORNERS_PER_BATCH;
+        if (in_batch == 0)
+            b->corners(b->user, b->tree->items + i,
+                       (uint32_t)CAROM_MIN(range.end - i, CORNERS_PER_BATCH), corners);
+        const carom_vec3 *p = corners[in_batch];
         b->old[i] = b->tree->items[i];
-        b->corners(b->user, b->old[i], p);
         b->centres[i][0] = (float)(p[0].x + p[1].x + p[2].x);
         b->centres[i][1] = (float)(p[0].y + p[1].y + p[2].y);
         b->centres[i][2] = (float)(p[0].z + p[1].z + p[2].z);
@@ -193,17 +199,19 @@ static carom_status find_centres(void *argument, carom_range range) {
 /* Reads the corners of the items in their slots; a build moves the items there first. */
 static carom_status sort_corners(void *argument, carom_range range) {
     bvh_obb_build *b = argument;
-    for (uint64_t i = range.begin; i < range.end; ++i) {
-        carom_vec3 p[3];
-        if (b->words != NULL) {
-            CAROM_ASSERT((uint32_t)b->words[i] < b->tree->item_count);
-            b->tree->items[i] = b->old[(uint32_t)b->words[i]];
-        }
-        b->corners(b->user, b->tree->items[i], p);
-        for (int k = 0; k < 3; ++k) {
-            b->corner[0][3 * i + k] = (float)p[k].x;
-            b->corner[1][3 * i + k] = (float)p[k].y;
-            b->corner[2][3 * i + k] = (float)p[k].z;
+    carom_vec3 corners[CORNERS_PER_BATCH][3];
+    for (uint64_t i = range.begin; i < range.end && b->words != NULL; ++i) {
+        CAROM_ASSERT((uint32_t)b->words[i] < b->tree->item_count);
+        b->tree->items[i] = b->old[(uint32_t)b->words[i]];
+    }
+    for (uint64_t at = range.begin; at < range.end; at += CORNERS_PER_BATCH) {
+        uint32_t count = (uint32_t)CAROM_MIN(range.end - at, CORNERS_PER_BATCH);
+        b->corners(b->user, b->tree->items + at, count, corners);
+        for (uint64_t i = 0; i < 3 * (uint64_t)count; ++i) {
+            const carom_vec3 *p = &corners[0][0] + i;
+            b->corner[0][3 * at + i] = (float)p->x;
+            b->corner[1][3 * at + i] = (float)p->y;
+            b->corner[2][3 * at + i] = (float)p->z;
         }
     }
     return CAROM_OK;
@@ -243,21 +251,6 @@ static carom_obb box_of_slots(const bvh_obb_build *b, uint64_t first, uint64_t c
     return box_of_slabs(axis, low, high);
 }
 
-static carom_spread spread_of_slots(const bvh_obb_build *b, uint64_t first, uint64_t count) {
-    carom_spread sum = {0};
-    for (uint64_t i = 3 * first; i < 3 * (first + count); ++i)
-        carom_spread_add(&sum, (double)b->corner[0][i], (double)b->corner[1][i],
-                         (double)b->corner[2][i]);
-    return sum;
-}
-
-static carom_obb box_of_node(const bvh_obb_build *b, uint64_t first, uint64_t count,
-                             const carom_spread *sum) {
-    double axes[3][3];
-    carom_spread_axes(sum, axes);
-    return box_of_slots(b, first, count, axes);
-}
-
 static void bvh_obb_put(carom_obb_node *node, uint32_t lane, const carom_obb *box) {
     for (int k = 0; k < 3; ++k) {
         node->centre[k][lane] = box->centre[k];
@@ -277,9 +270,17 @@ static carom_status bvh_obb_fill_level(void *argument, carom_range range) {
     carom_spread *own = b->spreads + tree->level_start[b->level];
     for (uint64_t node = range.begin; node < range.end; ++node) {
         carom_spread sum = {0};
+        double axes[CAROM_BVH_WIDTH][3][3];
         if (b->level == 0) {
             uint64_t first = node * CAROM_BVH_WIDTH;
-            sum = spread_of_slots(b, first, CAROM_MIN(count - first, CAROM_BVH_WIDTH));
+            const float *const points[3] = {b->corner[0] + 3 * first, b->corner[1] + 3 * first,
+                                            b->corner[2] + 3 * first};
+            uint64_t items = CAROM_MIN(count - first, CAROM_BVH_WIDTH);
+            CAROM_CPU_CALL(b->context, carom_obb_spread)(points, (uint32_t)(3 * items), &sum);
+        } else {
+            uint64_t left = tree->node_count[b->level - 1] - node * CAROM_BVH_WIDTH;
+            CAROM_CPU_CALL(b->context, carom_obb_axes)
+            (&below[node * CAROM_BVH_WIDTH], (uint32_t)CAROM_MIN(left, CAROM_BVH_WIDTH), axes);
         }
         for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
             uint64_t child = node * CAROM_BVH_WIDTH + lane, first = child * unit;
@@ -291,7 +292,7 @@ static carom_status bvh_obb_fill_level(void *argument, carom_range range) {
                 continue; /* below */
             } else {
                 CAROM_ASSERT(child < tree->node_count[b->level - 1]);
-                box = box_of_node(b, first, CAROM_MIN(count - first, unit), &below[child]);
+                box = box_of_slots(b, first, CAROM_MIN(count - first, unit), axes[lane]);
                 bvh_obb_join(&sum, &below[child]);
             }
             bvh_obb_put(&nodes[node], lane, &box);
@@ -329,7 +330,9 @@ static carom_status bvh_obb_fill(carom_context *context, bvh_obb_build *b, carom
             carom_parallel_for(context, tree->node_count[b->level], grain, bvh_obb_fill_level, b));
     }
     CAROM_ASSERT(b->spreads[tree->level_start[top]].count == 3 * count);
-    tree->root = box_of_node(b, 0, count, &b->spreads[tree->level_start[top]]);
+    double axes[3][3];
+    carom_spread_axes(&b->spreads[tree->level_start[top]], axes);
+    tree->root = box_of_slots(b, 0, count, axes);
     return CAROM_OK;
 }
 

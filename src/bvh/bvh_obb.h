@@ -36,8 +36,9 @@ typedef struct carom_obb_tree {
     uint64_t item_capacity, node_capacity;
 } carom_obb_tree;
 
-/* The corners of an item. Coordinates are at most about 1 in magnitude. Called from any worker. */
-typedef void carom_obb_corners_fn(const void *user, uint32_t item, carom_vec3 corners[3]);
+/* The corners of items. Coordinates are at most about 1 in magnitude. Called from any worker. */
+typedef void carom_obb_corners_fn(const void *user, const uint32_t *items, uint32_t count,
+                                  carom_vec3 (*corners)[3]);
 
 /* Builds the tree over tree->items[0 .. count), which the caller has written after
  * carom_obb_reserve; the build reorders them. On failure the tree is empty. O(n log n) on all

@@ -49,6 +49,116 @@ void CAROM_CPU(carom_obb_slabs)(const float *const points[3], uint64_t count, co
     }
 }
 
+/* ---- Principal axes -------------------------------------------------------------------------- */
+
+#define PARTIAL_SUMS 8u /* of a spread: lanes of the widest instruction set */
+#define SPREAD_PARTS (PARTIAL_SUMS / CAROM_LANES64)
+
+/* The sums of lanes in pairs, then of these. */
+CAROM_SIMD double obb_total(const carom_f64v part[SPREAD_PARTS]) {
+    double sum[PARTIAL_SUMS];
+    for (uint32_t i = 0; i < SPREAD_PARTS; ++i) carom_f64v_store(sum + i * CAROM_LANES64, part[i]);
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+void CAROM_CPU(carom_obb_spread)(const float *const points[3], uint32_t count, carom_spread *sum) {
+    static const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};
+    carom_f64v one[3][SPREAD_PARTS], two[6][SPREAD_PARTS];
+    float last[3][PARTIAL_SUMS] = {{0}};
+    memset(one, 0, sizeof(one));
+    memset(two, 0, sizeof(two));
+    for (uint32_t at = 0; at < count; at += PARTIAL_SUMS) {
+        bool whole = count - at >= PARTIAL_SUMS;
+        for (int k = 0; k < 3 && !whole; ++k) /* the others add 0 */
+            memcpy(last[k], points[k] + at, (count - at) * sizeof(float));
+        for (uint32_t part = 0; part < SPREAD_PARTS; ++part) {
+            carom_f64v x[3];
+            for (int k = 0; k < 3; ++k) {
+                const float *from = whole ? points[k] + at : last[k];
+                x[k] = carom_f64v_floats(from + part * CAROM_LANES64);
+                one[k][part] += x[k];
+            }
+            for (int k = 0; k < 6; ++k) two[k][part] += x[first[k]] * x[second[k]];
+        }
+    }
+    for (int k = 0; k < 3; ++k) sum->sum[k] += obb_total(one[k]);
+    for (int k = 0; k < 6; ++k) sum->square[k] += obb_total(two[k]);
+    sum->count += count;
+}
+
+/* Symmetric matrices, one per lane, and the axes that rotations have reached. */
+typedef struct obb_matrices {
+    carom_f64v m[3][3], v[3][3];
+} obb_matrices;
+
+CAROM_SIMD carom_i64v obb_unfinished(const obb_matrices *a) {
+    carom_f64v off =
+        (carom_f64v_abs(a->m[0][1]) + carom_f64v_abs(a->m[0][2])) + carom_f64v_abs(a->m[1][2]);
+    carom_f64v trace =
+        (carom_f64v_abs(a->m[0][0]) + carom_f64v_abs(a->m[1][1])) + carom_f64v_abs(a->m[2][2]);
+    return off > CAROM_PRINCIPAL_CONVERGED * trace;
+}
+
+/* A plane rotation that makes m[p][r] 0, in the lanes that are not finished. */
+CAROM_SIMD void obb_rotate(obb_matrices *a, int p, int r, carom_i64v unfinished) {
+    const carom_f64v one = (carom_f64v){0} + 1.0;
+    carom_i64v turned = unfinished & (carom_f64v_abs(a->m[p][r]) > 0.0);
+    carom_f64v off = carom_f64v_select(turned, a->m[p][r], one);
+    carom_f64v theta = (a->m[r][r] - a->m[p][p]) / (2.0 * off);
+    carom_f64v tangent = 1.0 / (carom_f64v_abs(theta) + carom_f64v_sqrt(theta * theta + 1.0));
+    tangent = carom_f64v_select(theta < 0.0, -tangent, tangent);
+    carom_f64v c = 1.0 / carom_f64v_sqrt(tangent * tangent + 1.0), sine = tangent * c;
+    for (int k = 0; k < 3; ++k) {
+        carom_f64v mp = a->m[p][k], mr = a->m[r][k], vp = a->v[p][k], vr = a->v[r][k];
+        a->m[p][k] = carom_f64v_select(turned, c * mp - sine * mr, mp);
+        a->m[r][k] = carom_f64v_select(turned, sine * mp + c * mr, mr);
+        a->v[p][k] = carom_f64v_select(turned, c * vp - sine * vr, vp);
+        a->v[r][k] = carom_f64v_select(turned, sine * vp + c * vr, vr);
+    }
+    for (int k = 0; k < 3; ++k) {
+        carom_f64v mp = a->m[k][p], mr = a->m[k][r];
+        a->m[k][p] = carom_f64v_select(turned, c * mp - sine * mr, mp);
+        a->m[k][r] = carom_f64v_select(turned, sine * mp + c * mr, mr);
+    }
+}
+
+/* Each lane does the operations of principal.c in their order. */
+CAROM_SIMD void obb_diagonalize(obb_matrices *a) {
+    memset(a->v, 0, sizeof(a->v));
+    for (int i = 0; i < 3; ++i) a->v[i][i] += 1.0;
+    for (int sweep = 0; sweep < CAROM_PRINCIPAL_SWEEPS; ++sweep) {
+        carom_i64v unfinished = obb_unfinished(a);
+        if (carom_lanes_of64(unfinished) == 0) break;
+        obb_rotate(a, 0, 1, unfinished);
+        obb_rotate(a, 0, 2, unfinished);
+        obb_rotate(a, 1, 2, unfinished);
+    }
+}
+
+void CAROM_CPU(carom_obb_axes)(const carom_spread *spreads, uint32_t count, double axes[][3][3]) {
+    for (uint32_t at = 0; at < count; at += CAROM_LANES64) {
+        double lanes[9][CAROM_LANES64], m[3][CAROM_LANES64], v[3][3][CAROM_LANES64];
+        for (uint32_t lane = 0; lane < CAROM_LANES64; ++lane) {
+            double of[3][3];
+            carom_spread_covariance(&spreads[CAROM_MIN(at + lane, count - 1)], of);
+            for (int i = 0; i < 9; ++i) lanes[i][lane] = of[i / 3][i % 3];
+        }
+        obb_matrices a;
+        for (int i = 0; i < 9; ++i) a.m[i / 3][i % 3] = carom_f64v_load(lanes[i]);
+        obb_diagonalize(&a);
+        for (int i = 0; i < 3; ++i) {
+            carom_f64v_store(m[i], a.m[i][i]);
+            for (int k = 0; k < 3; ++k) carom_f64v_store(v[i][k], a.v[i][k]);
+        }
+        for (uint32_t lane = 0; lane < CAROM_LANES64 && at + lane < count; ++lane) {
+            int first = m[1][lane] > m[0][lane] ? 1 : 0;
+            if (m[2][lane] > m[first][lane]) first = 2;
+            for (int i = 0; i < 3; ++i)
+                for (int k = 0; k < 3; ++k) axes[at + lane][i][k] = v[(first + i) % 3][k][lane];
+        }
+    }
+}
+
 /* ---- Boxes of triangles ---------------------------------------------------------------------- */
 
 /* Any axes bound a triangle; these are the best where they can be computed. */

@@ -5,6 +5,7 @@
 
 #include "base/isa.h"
 #include "bvh/bvh_obb.h"
+#include "geom/principal.h"
 
 /* Continues an overlap query until the stack is empty, `visits` nodes were opened, or `receive`
  * stopped it (returns false). All pairs found are passed to `receive` before it returns, unless
@@ -19,6 +20,15 @@ CAROM_CPU_DECLARE(void, carom_obb_nearest, carom_obb_traversal *traversal, float
  * The result is bit-identical on every instruction set. count > 0. */
 CAROM_CPU_DECLARE(void, carom_obb_slabs, const float *const points[3], uint64_t count,
                   const float axes[9], float low[3], float high[3]);
+
+/* Sums over points (rows x, y, z), point i into partial sum i mod 8, these then in pairs. Adds to
+ * `sum`. The result is bit-identical on every instruction set. */
+CAROM_CPU_DECLARE(void, carom_obb_spread, const float *const points[3], uint32_t count,
+                  carom_spread *sum);
+
+/* The principal axes of up to CAROM_BVH_WIDTH spreads (carom_spread_axes). */
+CAROM_CPU_DECLARE(void, carom_obb_axes, const carom_spread *spreads, uint32_t count,
+                  double axes[][3][3]);
 
 /* Of all sizes: the margin of the extents of a box between two planes across each axis. If the
  * stored axes were orthonormal, its centre would be the sum of the axes times the midpoints. They

@@ -83,7 +83,7 @@ const char *carom_obb_validate(const carom_obb_tree *tree, uint32_t end,
         message = validate_padding(tree, level);
     for (uint64_t slot = 0; slot < tree->item_count && message == NULL; ++slot) {
         carom_vec3 p[3];
-        corners(user, tree->items[slot], p);
+        corners(user, &tree->items[slot], 1, &p);
         message = validate_slot(tree, slot, p);
     }
     return message;

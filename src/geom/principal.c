@@ -7,16 +7,13 @@
 
 #include "base/assert.h"
 
-#define PRINCIPAL_SWEEPS    12    /* convergence is quadratic, five usually suffice */
-#define PRINCIPAL_CONVERGED 1e-12 /* of the trace: boxes and directions need no better axes */
-
 /* Those of a symmetric matrix, which is overwritten. */
 static void principal_axes(double m[3][3], double axes[3][3]) {
     double v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}; /* rows are axes */
-    for (int sweep = 0; sweep < PRINCIPAL_SWEEPS; ++sweep) {
+    for (int sweep = 0; sweep < CAROM_PRINCIPAL_SWEEPS; ++sweep) {
         double off = fabs(m[0][1]) + fabs(m[0][2]) + fabs(m[1][2]);
         double trace = fabs(m[0][0]) + fabs(m[1][1]) + fabs(m[2][2]);
-        if (!(off > PRINCIPAL_CONVERGED * trace)) break;
+        if (!(off > CAROM_PRINCIPAL_CONVERGED * trace)) break;
         for (int p = 0; p < 2; ++p) {
             for (int r = p + 1; r < 3; ++r) {
                 if (!(fabs(m[p][r]) > 0.0)) continue;
@@ -51,14 +48,8 @@ static void principal_axes(double m[3][3], double axes[3][3]) {
 }
 
 void carom_spread_axes(const carom_spread *s, double axes[3][3]) {
+    double m[3][3];
     CAROM_ASSERT(s->count != 0);
-    double n = (double)s->count, m[3][3];
-    const double *q = s->square, *t = s->sum;
-    m[0][0] = q[0] - t[0] * t[0] / n;
-    m[1][1] = q[1] - t[1] * t[1] / n;
-    m[2][2] = q[2] - t[2] * t[2] / n;
-    m[0][1] = m[1][0] = q[3] - t[0] * t[1] / n;
-    m[0][2] = m[2][0] = q[4] - t[0] * t[2] / n;
-    m[1][2] = m[2][1] = q[5] - t[1] * t[2] / n;
+    carom_spread_covariance(s, m);
     principal_axes(m, axes);
 }

@@ -10,7 +10,8 @@
 carom_status carom_report_faces(carom_context *context, const carom_mesh_view *view,
                                 carom_mesh_report *report);
 
-/* Fills triangles and area alone. */
+/* Fills triangles and area alone, of triangles with packed positions in doubles, after which one
+ * more may be read; needs report->bounds. */
 carom_status carom_report_area(carom_context *context, const carom_mesh_view *view,
                                carom_mesh_report *report);
 

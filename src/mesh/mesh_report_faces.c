@@ -17,6 +17,7 @@
 #include "geom/orient.h"
 #include "geom/vec.h"
 #include "mesh/mesh_report.h"
+#include "mesh/mesh_report_cpu.h"
 
 #define MESH_REPORT_FACES_PER_RANGE ((uint64_t)1 << 12)
 /* Cones of six products between two normalizations. */
@@ -35,7 +36,6 @@ typedef struct faces {
     int power;     /* all edges, times half, are below 2^power along each axis */
     double shrink; /* 2^-power */
     int area_scale;
-    bool area_only;
     mesh_report_faces_share *shares;
 } faces;
 
@@ -61,9 +61,6 @@ static bool is_degenerate(const carom_mesh_view *view, uint64_t begin, uint64_t 
         if (!are_collinear(a, b, carom_mesh_position(view, view->corners[i]))) return false;
     return true;
 }
-
-/* Cross products smaller than their factors by this ratio have lost digits to cancellation. */
-#define CANCELLATION_RATIO 0x1p-6
 
 static carom_vec3 edge_between(const faces *f, carom_vec3 from, carom_vec3 to) {
     carom_vec3 a = carom_vec_scale(from, f->half), b = carom_vec_scale(to, f->half);
@@ -103,17 +100,15 @@ static void visit_face(const faces *f, mesh_report_faces_share *share, uint64_t 
     for (uint64_t i = begin + 2; i < end; ++i) {
         carom_vec3 c = carom_mesh_position(view, view->corners[i]);
         carom_vec3 v = edge_between(f, a, c);
-        if (!f->area_only) {
-            carom_exact_sum_add_determinant(&share->volume, a, b, c);
-            if ((++share->cones & NORMALIZE_MASK) == 0) carom_exact_sum_normalize(&share->volume);
-            flat += are_collinear(a, b, c);
-        }
+        carom_exact_sum_add_determinant(&share->volume, a, b, c);
+        if ((++share->cones & NORMALIZE_MASK) == 0) carom_exact_sum_normalize(&share->volume);
+        flat += are_collinear(a, b, c);
         twice = carom_vec_add(twice, carom_vec_cross(u, v));
         size += carom_vec_largest(u) * carom_vec_largest(v);
         b = c;
         u = v;
     }
-    if (carom_vec_largest(twice) < CANCELLATION_RATIO * size)
+    if (carom_vec_largest(twice) < CAROM_REPORT_CANCELLATION * size)
         twice = twice_area_precise(f, begin, end);
     share->area =
         carom_sum_add(share->area, carom_sum_term(carom_vec_length(twice), f->area_scale));
@@ -152,18 +147,28 @@ static void scale_to_bounds(faces *f, carom_bounds bounds, uint64_t triangles) {
     f->area_scale = carom_sum_scale(8.0, triangles);
 }
 
-static carom_status mesh_report_measure(carom_context *context, const carom_mesh_view *view,
-                                        bool area_only, carom_mesh_report *report) {
-    report->triangles = carom_mesh_corner_count(view) - 2 * view->face_count;
-    faces f = {.view = view, .area_only = area_only};
-    scale_to_bounds(&f, report->bounds, report->triangles);
-    f.shares =
+/* Scales to the bounds, and reserves a share per worker. */
+static carom_status mesh_report_begin(carom_context *context, faces *f, carom_mesh_report *report) {
+    report->triangles = carom_mesh_corner_count(f->view) - 2 * f->view->face_count;
+    scale_to_bounds(f, report->bounds, report->triangles);
+    f->shares =
         CAROM_ARENA_TAKE(carom_scratch(context, 0), mesh_report_faces_share, context->threads);
-    if (f.shares == NULL)
+    if (f->shares == NULL)
         return carom_fail_memory(context, context->threads * sizeof(mesh_report_faces_share),
                                  "inspecting a mesh");
-    memset(f.shares, 0, context->threads * sizeof(mesh_report_faces_share));
-    for (uint32_t i = 0; i < context->threads; ++i) f.shares[i].first_degenerate = CAROM_NONE;
+    memset(f->shares, 0, context->threads * sizeof(mesh_report_faces_share));
+    for (uint32_t i = 0; i < context->threads; ++i) f->shares[i].first_degenerate = CAROM_NONE;
+    return CAROM_OK;
+}
+
+static double area_of(const faces *f, carom_sum sum) {
+    return ldexp(carom_sum_value(sum, f->area_scale), 2 * f->power - (f->half < 1.0 ? -1 : 1));
+}
+
+carom_status carom_report_faces(carom_context *context, const carom_mesh_view *view,
+                                carom_mesh_report *report) {
+    faces f = {.view = view};
+    CAROM_TRY(mesh_report_begin(context, &f, report));
     CAROM_TRY(carom_parallel_for(
         context, view->face_count,
         carom_grain(context, view->face_count, MESH_REPORT_FACES_PER_RANGE), visit_faces, &f));
@@ -176,9 +181,7 @@ static carom_status mesh_report_measure(carom_context *context, const carom_mesh
         total.degenerate_triangles += share->degenerate_triangles;
         total.first_degenerate = CAROM_MIN(share->first_degenerate, total.first_degenerate);
     }
-    report->area =
-        ldexp(carom_sum_value(total.area, f.area_scale), 2 * f.power - (f.half < 1.0 ? -1 : 1));
-    if (area_only) return CAROM_OK;
+    report->area = area_of(&f, total.area);
     report->degenerate_faces = total.degenerate_faces;
     report->degenerate_triangles = total.degenerate_triangles;
     report->first_degenerate_face = (uint32_t)total.first_degenerate;
@@ -186,12 +189,46 @@ static carom_status mesh_report_measure(carom_context *context, const carom_mesh
     return CAROM_OK;
 }
 
-carom_status carom_report_faces(carom_context *context, const carom_mesh_view *view,
-                                carom_mesh_report *report) {
-    return mesh_report_measure(context, view, false, report);
+/* ---- The area alone -------------------------------------------------------------------------- */
+
+#define AREAS 256u /* triangles at a time: 1 KiB for those left open */
+
+typedef struct area_job {
+    carom_context *context;
+    faces *f;
+    carom_report_triangles triangles;
+} area_job;
+
+static carom_status add_areas(void *argument, carom_range range) {
+    const area_job *job = argument;
+    const faces *f = job->f;
+    carom_sum *sum = &f->shares[range.worker].area;
+    uint32_t open[AREAS];
+    for (uint64_t at = range.begin; at < range.end; at += AREAS) {
+        uint64_t end = CAROM_MIN(at + AREAS, range.end);
+        uint32_t count = CAROM_CPU_CALL(job->context, carom_report_areas)(
+            &job->triangles, (uint32_t)at, (uint32_t)end, sum, open);
+        for (uint32_t i = 0; i < count; ++i) {
+            uint64_t begin = 3 * (uint64_t)open[i];
+            carom_vec3 twice = twice_area_precise(f, begin, begin + 3);
+            *sum = carom_sum_add(*sum, carom_sum_term(carom_vec_length(twice), f->area_scale));
+        }
+    }
+    return CAROM_OK;
 }
 
 carom_status carom_report_area(carom_context *context, const carom_mesh_view *view,
                                carom_mesh_report *report) {
-    return mesh_report_measure(context, view, true, report);
+    CAROM_ASSERT(view->scalar == CAROM_SCALAR_FLOAT64 && view->offsets == NULL);
+    CAROM_ASSERT(carom_mesh_stride(view) == 3 * sizeof(double));
+    faces f = {.view = view};
+    CAROM_TRY(mesh_report_begin(context, &f, report));
+    area_job job = {context, &f, {view->positions, view->corners, f.half, f.shrink, f.area_scale}};
+    CAROM_TRY(carom_parallel_for(
+        context, view->face_count,
+        carom_grain(context, view->face_count, MESH_REPORT_FACES_PER_RANGE), add_areas, &job));
+    carom_sum total = f.shares[0].area;
+    for (uint32_t i = 1; i < context->threads; ++i) total = carom_sum_add(total, f.shares[i].area);
+    report->area = area_of(&f, total);
+    return CAROM_OK;
 }

@@ -56,9 +56,9 @@ bool carom_solid_is_inside_out(const carom_mesh_report *report) {
 /* Finds all pairs of faces that intersect other than as neighbours. The solid's soup treats faces
  * without area as segments, which always intersect their neighbours. Where there are any, they are
  * left out meanwhile. */
-static carom_status find_touching(carom_context *context, const carom_solid *solid,
-                                  carom_pairs *touching) {
-    bool degenerate = solid->info.degenerate_triangles != 0;
+carom_status carom_solid_find_touching(carom_context *context, const carom_solid *solid,
+                                       carom_pairs *touching) {
+    bool degenerate = solid->view.degenerate_faces != 0;
     if (degenerate)
         CAROM_TRY(
             carom_soup_treat_degenerate_on_cpu(context, solid->soup, CAROM_SOUP_DEGENERATE_ALONE));
@@ -87,17 +87,6 @@ static void find_centroid(carom_solid *solid) {
                                               carom_scale_apply(direction.z, -sums->exponent)));
 }
 
-static void find_longest(carom_solid *solid) {
-    const carom_soup_view *soup = &solid->view;
-    for (uint64_t t = 0; t < soup->triangle_count; ++t) {
-        carom_triangle c = carom_soup_view_triangle(soup, t);
-        double extent = 2.0 * carom_solid_extent(c.corner); /* in any pose */
-        solid->longest = CAROM_MAX(solid->longest, extent);
-        CAROM_ASSERT(extent >= 0.0 && solid->longest >= extent);
-        solid->side_lengths += carom_scale_apply(3.0 * extent, solid->sums.exponent);
-    }
-}
-
 /* The bytes that a solid holds, without those on a device. */
 static uint64_t solid_bytes_held(const carom_solid *solid, const carom_soup_info *soup) {
     const carom_solid_given *given = &solid->given;
@@ -105,7 +94,7 @@ static uint64_t solid_bytes_held(const carom_solid *solid, const carom_soup_info
     uint64_t corners = given->offsets != NULL ? given->offsets[given->face_count] : 3 * triangles;
     uint64_t words = given->vertex_count + corners + 3 * vertices + 1 + solid->root_count +
                      solid->region_count + (solid->region_of != NULL ? triangles : 0) +
-                     (solid->by_edge != NULL ? 3 * triangles : 0);
+                     (solid->across != NULL ? 3 * triangles : 0);
     return sizeof(*solid) + soup->bytes + words * sizeof(uint32_t) + triangles +
            (given->offsets != NULL ? (given->face_count + 1) * sizeof(uint64_t) : 0) +
            solid->sums.block_count * CAROM_SOLID_SUMS * sizeof(carom_solid_sum) +
@@ -113,7 +102,7 @@ static uint64_t solid_bytes_held(const carom_solid *solid, const carom_soup_info
 }
 
 carom_status carom_solid_describe(carom_context *context, carom_solid *solid,
-                                  const carom_mesh_report *report) {
+                                  const carom_mesh_report *report, const carom_pairs *touching) {
     carom_soup_info soup;
     CAROM_TRY(carom_soup_get_info(solid->soup, &soup));
     solid->info.vertices = solid->view.vertex_count;
@@ -124,13 +113,10 @@ carom_status carom_solid_describe(carom_context *context, carom_solid *solid,
     solid->info.area = report->area;
     solid->info.inside_out = carom_solid_is_inside_out(report);
     find_centroid(solid);
-    find_longest(solid);
-    carom_pairs touching = {0};
-    carom_status status = find_touching(context, solid, &touching);
-    for (uint64_t i = 0; i < touching.count; ++i)
-        if (touching.data[i].a != touching.data[i].b) solid->info.self_intersecting = true;
-    if (status == CAROM_OK) status = carom_solid_classify(context, solid, report, &touching);
-    carom_pairs_free(&touching);
+    CAROM_ASSERT(solid->view.degenerate_faces == report->degenerate_triangles);
+    for (uint64_t i = 0; i < touching->count; ++i)
+        if (touching->data[i].a != touching->data[i].b) solid->info.self_intersecting = true;
+    carom_status status = carom_solid_classify(context, solid, report, touching);
     CAROM_ASSERT(status != CAROM_OK || solid->region_count != 0);
     solid->info.bytes = solid_bytes_held(solid, &soup);
     return status;
@@ -223,7 +209,10 @@ static carom_status solid_create_filled(carom_context *context, const carom_soli
     if (status == CAROM_OK)
         status = solid_build(context, solid, &view,
                              carom_solid_is_inside_out(&report) != def->complement);
-    if (status == CAROM_OK) status = carom_solid_describe(context, solid, &report);
+    carom_pairs touching = {0};
+    if (status == CAROM_OK) status = carom_solid_find_touching(context, solid, &touching);
+    if (status == CAROM_OK) status = carom_solid_describe(context, solid, &report, &touching);
+    carom_pairs_free(&touching);
     solid->info.complement = def->complement;
     carom_mesh_destroy(welded);
     carom_mesh_destroy(split);
@@ -263,7 +252,7 @@ void carom_solid_release_content(carom_solid *solid) {
     carom_soup_destroy(solid->soup);
     CAROM_RELEASE_ALL(&solid->allocator, solid->given.offsets, solid->given.corners,
                       solid->given.first, solid->given.sources, solid->ends, solid->firsts,
-                      solid->roots, solid->region_of, solid->by_edge, solid->represents,
+                      solid->roots, solid->region_of, solid->across, solid->represents,
                       solid->sums.blocks, solid->regions, solid->sides, solid->touches);
 }
 

@@ -43,7 +43,8 @@ struct carom_solid {
     uint32_t region_count; /* sets of faces connected by edges of two faces */
     uint32_t *region_of;   /* per triangle: the first one of its region; NULL: each component is one
                               region */
-    uint32_t *by_edge;     /* sides (3 per triangle) sorted by their edge; NULL until needed */
+    uint32_t *across;      /* per side (3 per triangle): the triangle across the edge, or the
+                              triangle itself where an edge has not two sides; NULL until needed */
 
     /* What follows from the positions. */
     carom_soup *soup;
@@ -71,11 +72,14 @@ struct carom_solid {
 /* carom_solid_create of a checked def, on any backend. */
 carom_status carom_solid_make(carom_context *context, const carom_solid_def *def,
                               carom_solid **solid);
+/* Finds all pairs of faces that intersect other than as neighbours. */
+carom_status carom_solid_find_touching(carom_context *context, const carom_solid *solid,
+                                       carom_pairs *touching);
 /* Computes what get_info reports and what relations need, of a solid whose soup and sums are there.
  * Of the report: volume, area, degenerate_triangles and shells; for regions that are not known yet
- * also nonmanifold_edges. */
+ * also nonmanifold_edges. `touching` is what carom_solid_find_touching found. */
 carom_status carom_solid_describe(carom_context *context, carom_solid *solid,
-                                  const carom_mesh_report *report);
+                                  const carom_mesh_report *report, const carom_pairs *touching);
 /* Whether a mesh is inside out: the sign of the volume is exact, also where it rounds to -0. */
 bool carom_solid_is_inside_out(const carom_mesh_report *report);
 /* Destroys all but the structure itself. */

@@ -76,17 +76,14 @@ CAROM_SIMD prefix_dd prefix_scale(prefix_dd a, double power) {
 /* The corners of one triangle per lane: x, y, z of each. A triangle beyond the last is a point. */
 CAROM_SIMD void prefix_read(const carom_soup_view *soup, const uint64_t triangle[CAROM_LANES64],
                             carom_f64v x[3][3]) {
-    double row[3][3][CAROM_LANES64];
+    const double *from[3][CAROM_LANES64];
     for (int lane = 0; lane < CAROM_LANES64; ++lane) {
         bool there = triangle[lane] < soup->triangle_count;
         const uint32_t *v = soup->corners + 3 * (there ? triangle[lane] : 0);
-        for (int i = 0; i < 3; ++i) {
-            const double *p = (const double *)soup->positions + 3 * (uint64_t)v[there ? i : 0];
-            for (int k = 0; k < 3; ++k) row[i][k][lane] = p[k];
-        }
+        for (int i = 0; i < 3; ++i)
+            from[i][lane] = (const double *)soup->positions + 3 * (uint64_t)v[there ? i : 0];
     }
-    for (int i = 0; i < 3; ++i)
-        for (int k = 0; k < 3; ++k) x[i][k] = carom_f64v_load(row[i][k]);
+    for (int i = 0; i < 3; ++i) carom_f64v_points(from[i], x[i]);
 }
 
 /* ---- Integrals ------------------------------------------------------------------------------- */
@@ -183,5 +180,43 @@ void CAROM_CPU(carom_solid_double_areas)(const carom_soup_view *soup, int expone
                    nz = u[0] * v[1] - u[1] * v[0];
         carom_f64v_store(area, carom_f64v_sqrt((nx * nx + ny * ny) + nz * nz));
         for (uint64_t lane = 0; lane < CAROM_LANES64 && t + lane < last; ++lane) *to++ = area[lane];
+    }
+}
+
+/* carom_solid_extent of x[corner][axis]. */
+CAROM_SIMD carom_f64v prefix_extent(carom_f64v x[3][3]) {
+    carom_f64v most = {0};
+    for (int k = 0; k < 3; ++k) {
+        carom_f64v low = carom_f64v_min(carom_f64v_min(x[0][k], x[1][k]), x[2][k]);
+        carom_f64v high = carom_f64v_max(carom_f64v_max(x[0][k], x[1][k]), x[2][k]);
+        most = carom_f64v_max(most, high - low);
+    }
+    return most;
+}
+
+void CAROM_CPU(carom_solid_sizes)(const carom_soup_view *soup, int exponent, uint64_t first,
+                                  uint64_t last, double *normals, double *extents) {
+    double half = carom_power_of_two(exponent / 2);
+    double rest = carom_power_of_two(exponent - exponent / 2);
+    for (uint64_t t = first; t < last; t += CAROM_LANES64) {
+        uint64_t triangle[CAROM_LANES64];
+        carom_f64v x[3][3], u[3], v[3], normal = {0};
+        double to[2][CAROM_LANES64];
+        for (uint64_t lane = 0; lane < CAROM_LANES64; ++lane) triangle[lane] = t + lane;
+        prefix_read(soup, triangle, x);
+        for (int k = 0; k < 3; ++k) {
+            u[k] = (x[1][k] - x[0][k]) * half * rest;
+            v[k] = (x[2][k] - x[0][k]) * half * rest;
+        }
+        for (int k = 0; k < 3; ++k) {
+            int i = (k + 1) % 3, j = (k + 2) % 3;
+            normal = carom_f64v_max(normal, carom_f64v_abs(u[i] * v[j] - u[j] * v[i]));
+        }
+        carom_f64v_store(to[0], normal);
+        carom_f64v_store(to[1], prefix_extent(x));
+        for (uint64_t lane = 0; lane < CAROM_LANES64 && t + lane < last; ++lane) {
+            *normals++ = to[0][lane];
+            *extents++ = to[1][lane];
+        }
     }
 }

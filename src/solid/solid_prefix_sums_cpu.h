@@ -16,4 +16,9 @@ CAROM_CPU_DECLARE(void, carom_solid_integrate_blocks, const carom_solid_prefix_s
 CAROM_CPU_DECLARE(void, carom_solid_double_areas, const carom_soup_view *soup, int exponent,
                   uint64_t first, uint64_t last, double *to);
 
+/* Writes of each of the triangles [first, last) the largest component of twice its vector area, in
+ * units of 2^-exponent, and its largest extent along an axis. */
+CAROM_CPU_DECLARE(void, carom_solid_sizes, const carom_soup_view *soup, int exponent,
+                  uint64_t first, uint64_t last, double *normals, double *extents);
+
 #endif

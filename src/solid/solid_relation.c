@@ -9,31 +9,10 @@
 
 #include "base/progress.h"
 #include "base/sort.h"
+#include "solid/solid_prefix_sums_cpu.h"
 #include "solid/solid_witness.h"
 
 /* ---- Regions --------------------------------------------------------------------------------- */
-
-static carom_vec3 solid_relation_scaled(carom_vec3 v, int exponent) {
-    return carom_vec(carom_scale_apply(v.x, exponent), carom_scale_apply(v.y, exponent),
-                     carom_scale_apply(v.z, exponent));
-}
-
-/* A measure of a triangle's area, in the units of the sums, where it cannot overflow. It serves to
- * choose a triangle that poses will not flatten. */
-static double solid_relation_size_of(const carom_solid *solid, uint64_t t) {
-    const carom_soup_view *soup = &solid->view;
-    int exponent = solid->sums.exponent;
-    carom_triangle c = carom_soup_view_triangle(soup, t);
-    carom_vec3 u = solid_relation_scaled(carom_vec_sub(c.corner[1], c.corner[0]), exponent);
-    carom_vec3 v = solid_relation_scaled(carom_vec_sub(c.corner[2], c.corner[0]), exponent);
-    return carom_solid_most(carom_vec_cross(u, v));
-}
-
-static uint32_t solid_relation_root_of(uint32_t *parents, uint32_t t) {
-    while (parents[t] != t) t = parents[t] = parents[parents[t]];
-    CAROM_ASSERT(parents[t] == t);
-    return t;
-}
 
 /* The edge of a side: the lower vertex, then the higher one. */
 static uint64_t edge_of(const carom_soup_view *soup, uint64_t side) {
@@ -42,14 +21,14 @@ static uint64_t edge_of(const carom_soup_view *soup, uint64_t side) {
     return (uint64_t)CAROM_MIN(a, b) << 32 | CAROM_MAX(a, b);
 }
 
-/* Sorts all sides by their edge, so that the sides of one edge are adjacent: stable sorts, by the
- * higher vertex, then by the lower one. */
-static carom_status sort_sides(carom_context *context, carom_solid *solid) {
+/* Finds the triangle across each side, of edges that have two sides. Stable sorts by the higher
+ * vertex, then by the lower one, make the sides of one edge adjacent. */
+static carom_status find_across(carom_context *context, carom_solid *solid) {
     const carom_soup_view *soup = &solid->view;
-    uint64_t count = 3 * soup->triangle_count;
+    uint64_t count = 3 * (uint64_t)soup->triangle_count;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    if (solid->by_edge != NULL) return CAROM_OK;
+    if (solid->across != NULL) return CAROM_OK;
     uint32_t *keys = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     uint32_t *sides = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     if (keys == NULL || sides == NULL)
@@ -61,42 +40,65 @@ static carom_status sort_sides(carom_context *context, carom_solid *solid) {
     CAROM_TRY(carom_sort_keys(context, keys, sides, count));
     for (uint64_t i = 0; i < count; ++i) keys[i] = (uint32_t)(edge_of(soup, sides[i]) >> 32);
     CAROM_TRY(carom_sort_keys(context, keys, sides, count));
-    solid->by_edge = carom_allocate(&solid->allocator, count, sizeof(*solid->by_edge));
-    if (solid->by_edge == NULL)
-        return carom_fail_memory(context, count * 4, "the edges of a solid");
-    memcpy(solid->by_edge, sides, count * sizeof(*sides));
+    solid->across = carom_allocate(&solid->allocator, count, sizeof(*solid->across));
+    if (solid->across == NULL) return carom_fail_memory(context, count * 4, "the edges of a solid");
+    for (uint64_t i = 0, end; i < count; i = end) {
+        uint64_t edge = edge_of(soup, sides[i]);
+        for (end = i; end < count && edge_of(soup, sides[end]) == edge;) ++end;
+        for (uint64_t k = i; k < end; ++k)
+            solid->across[sides[k]] = sides[end - i == 2 ? i + end - 1 - k : k] / 3;
+    }
     carom_arena_rewind(scratch, mark);
     return CAROM_OK;
 }
 
-/* Joins triangles across edges of exactly two sides, but for those that are `apart`. On such a
- * region a winding number changes only where other faces intersect it. */
-static carom_status join_regions(carom_context *context, carom_solid *solid, const uint8_t *apart,
-                                 uint32_t *parents) {
-    const carom_soup_view *soup = &solid->view;
-    uint64_t count = 3 * soup->triangle_count;
-    CAROM_TRY(sort_sides(context, solid));
-    const uint32_t *of = solid->by_edge;
-    for (uint64_t i = 0, end; i < count; i = end) {
-        uint64_t edge = edge_of(soup, of[i]);
-        for (end = i; end < count && edge_of(soup, of[end]) == edge;) ++end;
-        if (end - i != 2) continue;
-        if (apart != NULL && (apart[of[i] / 3] || apart[of[i + 1] / 3])) continue;
-        uint32_t a = solid_relation_root_of(parents, of[i] / 3),
-                 b = solid_relation_root_of(parents, of[i + 1] / 3);
-        CAROM_ASSERT(parents[a] == a && parents[b] == b);
-        parents[CAROM_MAX(a, b)] = CAROM_MIN(a, b);
+static uint32_t solid_relation_root_of(uint32_t *firsts, uint32_t t) {
+    while (firsts[t] != t) t = firsts[t] = firsts[firsts[t]];
+    CAROM_ASSERT(firsts[t] == t);
+    return t;
+}
+
+/* Joins a triangle's region, which begins with `first`, with that of a neighbour. */
+static void join_region(uint32_t *firsts, uint32_t first, uint32_t other) {
+    if (other == first || other == CAROM_NONE) return;
+    uint32_t a = solid_relation_root_of(firsts, first), b = solid_relation_root_of(firsts, other);
+    firsts[CAROM_MAX(a, b)] = CAROM_MIN(a, b);
+}
+
+/* Finds the first triangle of each triangle's region: of those joined across edges of exactly two
+ * sides, but for those that are `apart`, each by itself. On such a region a winding number changes
+ * only where other faces intersect it. In order, each triangle takes the least region of its
+ * neighbours before it, and joins the others to that: it is hardly ever needed, as the neighbours
+ * of a triangle are mostly in one region already. */
+static carom_status find_joined(carom_context *context, carom_solid *solid, const uint8_t *apart,
+                                uint32_t *firsts) {
+    uint32_t count = solid->view.triangle_count;
+    CAROM_TRY(find_across(context, solid));
+    for (uint32_t t = 0; t < count; ++t) firsts[t] = CAROM_NONE; /* not reached, or apart */
+    for (uint32_t t = 0; t < count; ++t) {
+        if (apart != NULL && apart[t]) continue;
+        const uint32_t *across = solid->across + 3 * (uint64_t)t;
+        uint32_t a = firsts[across[0]], b = firsts[across[1]], c = firsts[across[2]];
+        uint32_t ab = CAROM_MIN(a, b), least = CAROM_MIN(ab, c);
+        firsts[t] = least != CAROM_NONE ? least : t;
+        CAROM_ASSERT(firsts[t] <= t);
+        if (least == CAROM_NONE) continue;
+        join_region(firsts, least, a);
+        join_region(firsts, least, b);
+        join_region(firsts, least, c);
     }
+    for (uint32_t t = 0; t < count; ++t)
+        firsts[t] = firsts[t] != CAROM_NONE ? firsts[firsts[t]] : t;
     return CAROM_OK;
 }
 
 /* Finds the first triangle of each triangle's region, unless that is known. */
 static carom_status find_region_of(carom_context *context, carom_solid *solid,
-                                   const carom_mesh_report *report, uint32_t *parents) {
+                                   const carom_mesh_report *report, uint32_t *firsts) {
     uint64_t count = solid->view.triangle_count;
     bool known = solid->region_count != 0;
     if (solid->region_of != NULL) {
-        memcpy(parents, solid->region_of, count * sizeof(*parents));
+        memcpy(firsts, solid->region_of, count * sizeof(*firsts));
         return CAROM_OK;
     }
     /* Without triangles that belong to no shell, as many shells as components are one in each. */
@@ -104,23 +106,48 @@ static carom_status find_region_of(carom_context *context, carom_solid *solid,
                   report->shells == solid->root_count)) {
         for (uint32_t i = 0; i < solid->root_count; ++i) {
             uint32_t root = solid->roots[i], first = solid->firsts[root];
-            for (uint32_t t = first; t < solid->firsts[solid->ends[root]]; ++t) parents[t] = first;
+            for (uint32_t t = first; t < solid->firsts[solid->ends[root]]; ++t) firsts[t] = first;
         }
         solid->region_count = solid->root_count;
         return CAROM_OK;
     }
-    for (uint64_t t = 0; t < count; ++t) parents[t] = (uint32_t)t;
-    CAROM_TRY(join_regions(context, solid, NULL, parents));
-    for (uint64_t t = 0; t < count; ++t) {
-        parents[t] = solid_relation_root_of(parents, (uint32_t)t);
-        if (parents[t] == t) ++solid->region_count;
-    }
+    CAROM_TRY(find_joined(context, solid, NULL, firsts));
+    for (uint64_t t = 0; t < count; ++t)
+        if (firsts[t] == t) ++solid->region_count;
     if (solid->region_count == solid->root_count) return CAROM_OK;
     solid->region_of = carom_allocate(&solid->allocator, count, sizeof(*solid->region_of));
     if (solid->region_of == NULL)
         return carom_fail_memory(context, count * 4, "the regions of a solid");
-    memcpy(solid->region_of, parents, count * sizeof(*parents));
+    memcpy(solid->region_of, firsts, count * sizeof(*firsts));
     return CAROM_OK;
+}
+
+#define REGION_TRIANGLES 256u /* measured at a time: 4 KiB */
+
+/* Finds the largest triangle of each region, by its area: the one that poses will not flatten. And
+ * the longest triangle, and the sum of all side lengths. `firsts` are the first triangles of
+ * regions. */
+static void measure_triangles(carom_context *context, carom_solid *solid, const uint32_t *firsts,
+                              double *sizes, uint32_t *largest) {
+    uint64_t count = solid->view.triangle_count;
+    int exponent = solid->sums.exponent;
+    double normals[REGION_TRIANGLES], extents[REGION_TRIANGLES];
+    for (uint64_t t = 0; t < count; ++t) {
+        uint64_t i = t % REGION_TRIANGLES;
+        if (i == 0) {
+            CAROM_CPU_CALL(context, carom_solid_sizes)
+            (&solid->view, exponent, t, CAROM_MIN(t + REGION_TRIANGLES, count), normals, extents);
+        }
+        double extent = 2.0 * extents[i]; /* in any pose */
+        solid->longest = CAROM_MAX(solid->longest, extent);
+        CAROM_ASSERT(extent >= 0.0 && solid->longest >= extent);
+        solid->side_lengths += carom_scale_apply(3.0 * extent, exponent);
+        uint32_t root = firsts[t];
+        CAROM_ASSERT(root <= t);
+        if (root != t && !(normals[i] > sizes[root])) continue;
+        sizes[root] = normals[i];
+        largest[root] = (uint32_t)t;
+    }
 }
 
 /* Finds the largest triangle of each region. */
@@ -129,20 +156,13 @@ static carom_status find_regions(carom_context *context, carom_solid *solid,
     uint64_t count = solid->view.triangle_count;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    uint32_t *parents = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    uint32_t *firsts = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     uint32_t *largest = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     double *sizes = CAROM_ARENA_TAKE(scratch, double, count);
-    if (parents == NULL || largest == NULL || sizes == NULL)
+    if (firsts == NULL || largest == NULL || sizes == NULL)
         return carom_fail_memory(context, count * 16, "the regions of a solid");
-    CAROM_TRY(find_region_of(context, solid, report, parents));
-    for (uint64_t t = 0; t < count; ++t) {
-        uint32_t root = parents[t];
-        double size = solid_relation_size_of(solid, t);
-        CAROM_ASSERT(root <= t);
-        if (root != t && !(size > sizes[root])) continue;
-        sizes[root] = size;
-        largest[root] = (uint32_t)t;
-    }
+    CAROM_TRY(find_region_of(context, solid, report, firsts));
+    measure_triangles(context, solid, firsts, sizes, largest);
     if (solid->regions == NULL)
         solid->regions = carom_allocate(&solid->allocator, solid->region_count, sizeof(uint32_t));
     CAROM_ASSERT(solid->region_count <= count);
@@ -150,7 +170,7 @@ static carom_status find_regions(carom_context *context, carom_solid *solid,
         return carom_fail_memory(context, solid->region_count * 4ull, "the regions of a solid");
     uint32_t next = 0;
     for (uint64_t t = 0; t < count; ++t)
-        if (parents[t] == t) solid->regions[next++] = largest[t];
+        if (firsts[t] == t) solid->regions[next++] = largest[t];
     CAROM_ASSERT(next == solid->region_count);
     carom_arena_rewind(scratch, mark);
     return CAROM_OK;
@@ -281,23 +301,20 @@ static carom_status find_plain_faces(carom_context *context, carom_solid *solid,
     const carom_soup_view *soup = &solid->view;
     uint64_t count = soup->triangle_count;
     carom_arena *scratch = carom_scratch(context, 0);
-    uint32_t *parents = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    uint32_t *firsts = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     uint32_t *sizes = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     uint8_t *touched = CAROM_ARENA_TAKE(scratch, uint8_t, count);
     uint8_t *plain_roots = CAROM_ARENA_TAKE(scratch, uint8_t, count);
-    if (parents == NULL || sizes == NULL || touched == NULL || plain_roots == NULL)
+    if (firsts == NULL || sizes == NULL || touched == NULL || plain_roots == NULL)
         return carom_fail_memory(context, count * 10, "the plain faces of a solid");
     memset(plain_roots, 0, count);
     memset(touched, 0, count);
     for (uint64_t i = 0; i < solid->touch_count; ++i)
         touched[solid->touches[i].a] = touched[solid->touches[i].b] = 1;
-    for (uint64_t t = 0; t < count; ++t) {
-        parents[t] = (uint32_t)t;
-        sizes[t] = 0;
-    }
-    CAROM_TRY(join_regions(context, solid, touched, parents));
+    memset(sizes, 0, count * sizeof(*sizes));
+    CAROM_TRY(find_joined(context, solid, touched, firsts));
     for (uint64_t t = 0; t < count; ++t)
-        if (!touched[t]) ++sizes[solid_relation_root_of(parents, (uint32_t)t)];
+        if (!touched[t]) ++sizes[firsts[t]];
     for (uint64_t t = 0; t < count; ++t) {
         bool plain = false;
         carom_solid_witness witness = {
@@ -308,7 +325,7 @@ static carom_status find_plain_faces(carom_context *context, carom_solid *solid,
         plain_roots[t] = plain;
     }
     for (uint64_t t = 0; t < count; ++t)
-        if (!touched[t] && plain_roots[solid_relation_root_of(parents, (uint32_t)t)] != 0)
+        if (!touched[t] && plain_roots[firsts[t]] != 0)
             solid->represents[t] |= CAROM_SOLID_PLAIN_FACE;
     return CAROM_OK;
 }

@@ -17,6 +17,21 @@
 
 /* ---- What is kept ---------------------------------------------------------------------------- */
 
+/* Whether vertices that were merged still coincide; *different: how many positions there are. */
+static bool still_coincide(const carom_solid *solid, const carom_mesh_view *points,
+                           uint64_t *different) {
+    const uint32_t *first = solid->given.first;
+    *different = 0;
+    for (uint64_t v = 0; v < points->vertex_count; ++v) {
+        if (first[v] == v)
+            ++*different;
+        else if (carom_vec_compare(carom_mesh_position(points, v),
+                                   carom_mesh_position(points, first[v])) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* Whether the same vertices coincide as before. */
 static carom_status has_same_vertices(carom_context *context, const carom_solid *solid,
                                       const carom_mesh_view *points, bool *same) {
@@ -31,6 +46,20 @@ static carom_status has_same_vertices(carom_context *context, const carom_solid 
     return CAROM_OK;
 }
 
+/* Whether two vertices of faces that intersect coincide. */
+static bool corners_coincide(const carom_soup_view *soup, const carom_pairs *pairs) {
+    for (uint64_t i = 0; i < pairs->count; ++i) {
+        const uint32_t *a = soup->corners + 3 * (uint64_t)pairs->data[i].a;
+        const uint32_t *b = soup->corners + 3 * (uint64_t)pairs->data[i].b;
+        for (int k = 0; k < 9; ++k)
+            if (a[k / 3] != b[k % 3] &&
+                carom_vec_compare(carom_soup_view_position(soup, a[k / 3]),
+                                  carom_soup_view_position(soup, b[k % 3])) == 0)
+                return true;
+    }
+    return false;
+}
+
 /* Lends the connectivity to `next`, or takes it back. */
 static void share_connectivity(const carom_solid *solid, carom_solid *next) {
     next->given = solid->given;
@@ -40,7 +69,7 @@ static void share_connectivity(const carom_solid *solid, carom_solid *next) {
     next->root_count = solid->root_count;
     next->region_count = solid->region_count;
     next->region_of = solid->region_of;
-    next->by_edge = solid->by_edge;
+    next->across = solid->across;
 }
 
 static void unshare_connectivity(carom_solid *next) {
@@ -91,19 +120,37 @@ static carom_status measure(carom_context *context, const carom_solid *next, boo
     return CAROM_OK;
 }
 
+/* Describes `next`, unless vertices that were apart coincide. Where all vertices belong to faces,
+ * and all faces have an area, no search for equal vertices is needed: two that coincide belong to
+ * two faces, which intersect there other than as neighbours. */
+static carom_status describe(carom_context *context, const carom_solid *solid, carom_solid *next,
+                             const carom_mesh_report *report, bool *kept) {
+    carom_pairs touching = {0};
+    carom_status status = carom_solid_find_touching(context, next, &touching);
+    *kept = !corners_coincide(&next->view, &touching);
+    if (status == CAROM_OK && *kept)
+        status = carom_solid_describe(context, next, report, &touching);
+    carom_pairs_free(&touching);
+    next->info.complement = solid->info.complement; /* after its relation to itself, as in create */
+    return status;
+}
+
 /* Fills `next`; *kept: the connectivity is still right. */
 static carom_status solid_follow(carom_context *context, const carom_solid *solid,
                                  const carom_mesh_view *points, carom_solid *next, bool *kept) {
     bool turned = solid->info.inside_out != solid->info.complement;
-    uint64_t triangles = solid->view.triangle_count;
+    uint64_t triangles = solid->view.triangle_count, different;
     carom_mesh_report report = {.shells = solid->info.shells};
-    CAROM_TRY(has_same_vertices(context, solid, points, kept));
+    *kept = still_coincide(solid, points, &different);
     if (!*kept) return CAROM_OK;
     double *positions = gather_positions(context, solid, points);
     if (positions == NULL)
         return carom_fail_memory(context, 24 * solid->view.vertex_count, "the corners of a solid");
     CAROM_TRY(carom_soup_follow_on_cpu(context, solid->soup, positions, &next->soup));
     carom_soup_get_view(next->soup, &next->view);
+    if (different != next->view.vertex_count || next->view.degenerate_faces != 0)
+        CAROM_TRY(has_same_vertices(context, solid, points, kept));
+    if (!*kept) return CAROM_OK;
     CAROM_TRY(carom_solid_prefix_sums_make(context, &next->allocator, &next->view, &next->sums));
     CAROM_TRY(measure(context, next, turned, points, &report));
     *kept = carom_solid_is_inside_out(&report) == solid->info.inside_out;
@@ -115,9 +162,7 @@ static carom_status solid_follow(carom_context *context, const carom_solid *soli
         next->represents[t] = (uint8_t)(solid->represents[t] & ~CAROM_SOLID_PLAIN_FACE);
     next->info = (carom_solid_info){0};
     next->longest = next->side_lengths = 0.0;
-    carom_status status = carom_solid_describe(context, next, &report);
-    next->info.complement = solid->info.complement; /* after its relation to itself, as in create */
-    return status;
+    return describe(context, solid, next, &report, kept);
 }
 
 /* ---- Update ---------------------------------------------------------------------------------- */
@@ -177,7 +222,7 @@ static carom_status update_kept(carom_context *context, carom_solid *solid,
         solid->spare = next;
         carom_solid_device_release(next);
     } else {
-        solid->by_edge = next->by_edge; /* it may be new */
+        solid->across = next->across; /* it may be new */
     }
     unshare_connectivity(next);
     return status;

@@ -134,6 +134,9 @@ static const char *validate_given(const carom_solid *solid) {
     for (uint32_t t = 0; t < solid->view.triangle_count && solid->region_of != NULL; ++t)
         if (solid->region_of[t] > t || solid->region_of[solid->region_of[t]] != solid->region_of[t])
             return "solid: a region does not begin with its first triangle";
+    for (uint64_t i = 0; i < 3 * (uint64_t)solid->view.triangle_count && solid->across != NULL; ++i)
+        if (solid->across[i] >= solid->view.triangle_count)
+            return "solid: the triangle across a side is out of range";
     return NULL;
 }
 

@@ -49,23 +49,6 @@ typedef struct soup_cpu_answer {
 #define UNIT      CAROM_FILTER_UNIT64
 #define SUBNORMAL CAROM_ORIENT_UNDERFLOW
 
-#if CAROM_LANES64 == 8
-#define LANES_OF(p, k)                                                                             \
-    (carom_f64v) {                                                                                 \
-        p[0][k], p[1][k], p[2][k], p[3][k], p[4][k], p[5][k], p[6][k], p[7][k]                     \
-    }
-#elif CAROM_LANES64 == 4
-#define LANES_OF(p, k)                                                                             \
-    (carom_f64v) {                                                                                 \
-        p[0][k], p[1][k], p[2][k], p[3][k]                                                         \
-    }
-#else
-#define LANES_OF(p, k)                                                                             \
-    (carom_f64v) {                                                                                 \
-        p[0][k], p[1][k]                                                                           \
-    }
-#endif
-
 typedef struct vec_f64 {
     carom_f64v x, y, z;
 } vec_f64;
@@ -75,7 +58,9 @@ static inline vec_f64 load_f64(const carom_soup_points *points, const pair_corne
     const double *p[CAROM_LANES64];
     for (uint32_t i = 0; i < CAROM_LANES64; ++i)
         p[i] = (const double *)points->positions + 3 * (uint64_t)list->vertex[at + i][which];
-    return (vec_f64){LANES_OF(p, 0), LANES_OF(p, 1), LANES_OF(p, 2)};
+    carom_f64v column[3];
+    carom_f64v_points(p, column);
+    return (vec_f64){column[0], column[1], column[2]};
 }
 
 #include "soup/soup_filter.h"

@@ -81,15 +81,20 @@ typedef struct soup_posed_pair_corners_of {
     double shift[3], factor;
 } soup_posed_pair_corners_of;
 
-static void corners_in_frame(const void *user, uint32_t item, carom_vec3 corners[3]) {
+static void corners_in_frame(const void *user, const uint32_t *items, uint32_t count,
+                             carom_vec3 (*corners)[3]) {
     const soup_posed_pair_corners_of *c = user;
     const carom_soup *soup = c->soup;
-    carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * (uint64_t)item);
-    for (int i = 0; i < 3; ++i) {
-        carom_vec3 p = t.corner[i];
-        corners[i] = carom_vec(((p.x * soup->scale - soup->origin.x) - c->shift[0]) * c->factor,
-                               ((p.y * soup->scale - soup->origin.y) - c->shift[1]) * c->factor,
-                               ((p.z * soup->scale - soup->origin.z) - c->shift[2]) * c->factor);
+    for (uint32_t i = 0; i < count; ++i) {
+        carom_soup_fetch_ahead(soup, items, i, count);
+        carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * (uint64_t)items[i]);
+        for (int k = 0; k < 3; ++k) {
+            carom_vec3 p = t.corner[k];
+            corners[i][k] =
+                carom_vec(((p.x * soup->scale - soup->origin.x) - c->shift[0]) * c->factor,
+                          ((p.y * soup->scale - soup->origin.y) - c->shift[1]) * c->factor,
+                          ((p.z * soup->scale - soup->origin.z) - c->shift[2]) * c->factor);
+        }
     }
 }
 

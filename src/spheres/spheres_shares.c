@@ -204,14 +204,15 @@ static double spheres_shares_axis_gap(double x, double low, double high) {
     return x < low ? low - x : x > high ? x - high : 0.0;
 }
 
-/* How deep a ball reaches into a cell, rounded up; 0 or less: it does not meet it. */
+/* How deep a ball reaches into a cell, rounded up; 0: it does not meet it. Most balls do not, and
+ * need no root. */
 static double depth_in(const spheres_shares_box *b, const carom_spheres_ball *ball) {
     double x = spheres_shares_axis_gap(ball->x, b->low.x, b->high.x),
            y = spheres_shares_axis_gap(ball->y, b->low.y, b->high.y);
     double z = spheres_shares_axis_gap(ball->z, b->low.z, b->high.z);
-    return ball->radius -
-           sqrt(spheres_shares_square(x) + spheres_shares_square(y) + spheres_shares_square(z)) *
-               SHARES_DISTANCE_DOWN;
+    double square = spheres_shares_square(x) + spheres_shares_square(y) + spheres_shares_square(z);
+    if (square > spheres_shares_square(ball->radius) * CAROM_SPHERES_FAR_UP) return 0.0;
+    return CAROM_MAX(ball->radius - sqrt(square) * SHARES_DISTANCE_DOWN, 0.0);
 }
 
 /* Upper bound of the volume of the part of a ball that is in a cell: the cell; a slab across it;
@@ -517,15 +518,18 @@ static bool undecided(const spheres_shares_worker *w, const spheres_shares_box *
                       spheres_shares_list balls, uint32_t owner) {
     bool coarse = w->d->coarse;
     double ratio = coarse ? SHARES_COARSE_OWNER : SHARES_OWNER_RATIO;
+    double whole = spheres_shares_square(b->edge) * b->edge * CAROM_SPHERES_FAR_UP;
     for (uint64_t i = balls.begin; i < balls.end; ++i) {
         uint32_t id = w->numbers.data[i];
         const carom_spheres_ball *ball = &w->d->balls[id];
-        double away = distance_of(ball, b->centre) + ball->radius;
-        if (b->edge > ratio * CAROM_MAX(SHARES_DISTANCE_PART * away, ball->radius)) return true;
-        double depth = coarse && id != owner ? depth_in(b, ball) : 0.0;
-        if (depth > 0.0 &&
-            most_in(b, ball, depth) > SHARES_COARSE_LEAK * carom_spheres_volume(ball->radius))
-            return true;
+        if (b->edge > ratio * ball->radius) {
+            double away = distance_of(ball, b->centre) + ball->radius;
+            if (b->edge > ratio * (SHARES_DISTANCE_PART * away)) return true;
+        }
+        double leak = SHARES_COARSE_LEAK * carom_spheres_volume(ball->radius);
+        if (!coarse || id == owner || whole <= leak) continue;
+        double depth = depth_in(b, ball);
+        if (depth > 0.0 && most_in(b, ball, depth) > leak) return true;
     }
     return false;
 }

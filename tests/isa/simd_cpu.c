@@ -98,6 +98,15 @@ static const char *check_rows(carom_random *random) {
         c[i] = special_float(random);
         for (int k = 0; k < 4; ++k) rows[i][k] = (float)(4 * i + k);
     }
+    double coordinates[3 * CAROM_LANES64 + 1];
+    const double *points[CAROM_LANES64];
+    carom_f64v axes[3];
+    for (int i = 0; i <= 3 * CAROM_LANES64; ++i) coordinates[i] = (double)i;
+    for (int i = 0; i < CAROM_LANES64; ++i) points[i] = coordinates + 3 * (CAROM_LANES64 - 1 - i);
+    carom_f64v_points(points, axes);
+    for (int i = 0; i < CAROM_LANES64; ++i)
+        for (int k = 0; k < 3; ++k)
+            if (axes[k][i] != points[i][k]) return "points";
     carom_f32v_transpose(rows, columns);
     carom_f32v_test test = carom_f32v_test_at_most(carom_f32v_test_begin(), a, b);
     carom_lanes both = carom_f32v_test_lanes(carom_f32v_test_at_most(test, b, c));
