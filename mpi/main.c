@@ -190,7 +190,7 @@ static void report(const ranks_job *job, double seconds) {
 
 int main(int count, char **words) {
     ranks_job job = {.inputs = 0};
-    carom_context_def def = {.threads = 1};
+    carom_context_def def = {.threads = 1, .input_limit = UINT64_MAX};
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);

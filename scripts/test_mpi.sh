@@ -15,7 +15,7 @@ cd "$folder"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_mpi_yield_when_idle=1 # more ranks than cores
 fail() { echo "$*"; cat said 2>/dev/null; exit 1; }
-run() { timeout 120 mpirun -n "$1" "$mpi" "${@:2}" >said 2>&1; }
+run() { timeout 600 mpirun -n "$1" "$mpi" "${@:2}" >said 2>&1; }
 
 same() { # RANKS... -- ARGUMENTS OF pairs
     local ranks=() n
@@ -152,6 +152,6 @@ got=0
 cat >kill_one.sh <<'SH'
 if [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 1 ]; then "$@" & sleep 0.3; kill -9 $!; wait $!; else exec "$@"; fi
 SH
-timeout 120 mpirun -n 3 bash kill_one.sh "$mpi" large.ply -o killed.csv >said 2>&1 || got=$?
+timeout 600 mpirun -n 3 bash kill_one.sh "$mpi" large.ply -o killed.csv >said 2>&1 || got=$?
 [ "$got" != 0 ] && [ "$got" != 124 ] && [ ! -e killed.csv ] || fail "a killed rank: exit code $got"
 echo "faults: a message, and no result"
