@@ -20,9 +20,10 @@ static const arg_option merge_options[] = {
 };
 
 static const char details[] =
-    "Joins the files that carom pairs, scene or robot --shard I/N wrote, in any order, to the "
-    "file\n"
-    "that they write without --shard, byte for byte. A shard that is missing, there twice, cut "
+    "Joins the files that carom pairs, scene, robot or query --shard I/N wrote, in any order, to "
+    "the\n"
+    "file that they write without --shard, byte for byte. A shard that is missing, there twice, "
+    "cut "
     "short,\n"
     "changed, of another input, other options or another version is refused, and nothing is "
     "written.";

@@ -11,39 +11,38 @@
 #include "cli/output.h"
 #include "cli/parts.h"
 #include "cli/pose.h"
-#include "cli/query_show.h"
+#include "cli/query_poses.h"
 #include "cli/repeat.h"
 
 #define SHOWN 5u /* patches printed as text */
 
 typedef struct options {
-    const char *pose, *part, *part_b, *output, *format;
+    const char *pose, *poses, *part, *part_b, *output, *format, *shard;
     int engine, from;
-    bool patches, check;
+    bool patches, check, resume;
     uint64_t repeat, spheres, budget;
     arg_list frames;
 } options;
 
 static const options query_defaults = {.repeat = 1, .spheres = 10000};
 
-#define ENGINE_EXACT 0
-#define ENGINE_TREE  1
-#define ENGINE_BALLS 2
-#define ENGINE_AUTO  3
+#define ENGINE_EXACT QUERY_EXACT
+#define ENGINE_TREE  QUERY_TREE
+#define ENGINE_BALLS QUERY_BALLS
+#define ENGINE_AUTO  QUERY_ENGINES
 
 static const char *engine_choice(int index) {
-    return index == ENGINE_EXACT   ? "exact"
-           : index == ENGINE_TREE  ? "tree"
-           : index == ENGINE_BALLS ? "balls"
-           : index == ENGINE_AUTO  ? "auto"
-                                   : NULL;
+    return index == ENGINE_AUTO ? "auto" : query_engine_name(index);
 }
 
-ENDINGS(query_formats, DISPLAY_ENDINGS);
+ENDINGS(query_formats, "csv", DISPLAY_ENDINGS);
 
 static const arg_option query_options[] = {
     {"--pose", 0, ARG_TEXT, offsetof(options, pose), POSE_VALUE,
      "move B first; 12 numbers are a 3x4 matrix", NULL},
+    {"--poses", 0, ARG_INPUT, offsetof(options, poses), "FILE",
+     "answer for many poses of B: a line of the 7 numbers of --pose each; - is the standard input",
+     NULL},
     {"--engine", 0, ARG_CHOICE, offsetof(options, engine), "NAME",
      "exact, tree or balls: from sphere packings, or auto: by sizes (exact)", engine_choice},
     {"--spheres", 0, ARG_COUNT, offsetof(options, spheres), "N",
@@ -55,7 +54,7 @@ static const arg_option query_options[] = {
     {"--patches", 0, ARG_FLAG, offsetof(options, patches), NULL,
      "list the overlap's connected pieces, too", NULL},
     {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
-     "show the solids, what of them overlaps, and the force", query_formats},
+     "show the solids, what of them overlaps, and the force; of --poses a table", query_formats},
     {"--format", 0, ARG_TEXT, offsetof(options, format), "NAME", "of that file (by its name)",
      NULL},
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL,
@@ -65,6 +64,10 @@ static const arg_option query_options[] = {
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
      meshes_from_choice},
     {"--repeat", 0, ARG_COUNT, offsetof(options, repeat), "N", REPEAT_HELP, NULL},
+    {"--shard", 0, ARG_TEXT, offsetof(options, shard), "I/N",
+     "one of N shares of --poses; carom merge joins them", NULL},
+    {"--resume", 0, ARG_FLAG, offsetof(options, resume), NULL,
+     "with --shard: keep FILE where it is whole and of this input", NULL},
 };
 
 static const char details[] =
@@ -80,224 +83,13 @@ static const char details[] =
     "With --frames the solid of A, or its packing, follows the vertices from frame to frame "
     "instead\n"
     "of being made anew; files of frames have the vertices and faces of A, in its order.\n"
+    "-o of --poses writes lines index,relation,distance,distance_lower,distance_upper,volume,\n"
+    "volume_lower,volume_upper, then x, y, z of force, torque and centroid; what is not known is\n"
+    "empty.\n"
     "--device cuda is for balls and for exact overlaps without distances.\n"
     "Distances of tree are those of faces where A and B are meshes, and those of spheres where "
     "one\n"
     "is a packing.";
-
-/* No distance is known where the solids may be apart. */
-static void copy_no_gap(carom_relation relation, query_answer *answer) {
-    bool overlap = relation != CAROM_RELATION_APART && relation != CAROM_RELATION_TOUCHING;
-    answer->distance = overlap ? 0.0 : (double)NAN;
-    answer->distance_upper = overlap ? 0.0 : HUGE_VAL;
-}
-
-/* What queries take, of the last frame; NULL: not made yet. */
-typedef struct query_prepared {
-    carom_solid *solids[2];
-    carom_tree *trees[2];
-    carom_balls *balls[2];
-    bool moved; /* A, since the last query */
-} query_prepared;
-
-static void query_prepared_free(query_prepared *made) {
-    for (int i = 0; i < 2; ++i) {
-        carom_solid_destroy(made->solids[i]);
-        carom_tree_destroy(made->trees[i]);
-        carom_balls_destroy(made->balls[i]);
-    }
-}
-
-/* ---- Exact queries --------------------------------------------------------------------------- */
-
-static carom_status query_exact(cli *cli, const options *options, const query_body bodies[2],
-                                const pose_arg *pose_of, query_prepared *made,
-                                query_answer *answer) {
-    carom_context *context = cli->context;
-    const carom_pose *pose = &pose_of->pose;
-    carom_solid **solids = made->solids;
-    bool on_cpu = cli->device != CAROM_BACKEND_CUDA;
-    carom_solid_query_def def = {.distance = on_cpu};
-    carom_solid_result o;
-    carom_status status = CAROM_OK;
-    double start = carom_time_seconds();
-    for (int i = 0; i < 2 && status == CAROM_OK; ++i) {
-        carom_solid_def one = {.mesh = &bodies[i].view};
-        if (solids[i] == NULL)
-            status = carom_solid_create(context, &one, &solids[i]);
-        else if (i == 0 && made->moved)
-            status = carom_solid_update(context, solids[i], one.mesh);
-        if (status != CAROM_OK) answer->refused = i + 1;
-    }
-    answer->prepare_s = carom_time_seconds() - start;
-    if (status == CAROM_OK) {
-        do {
-            repeat_start(&answer->query);
-            status = carom_solid_overlap(context, solids[0], NULL, solids[1], pose, &def, &o);
-        } while (repeat_goes_on(&answer->query, status));
-        if (interrupt_seen()) status = CAROM_CANCELLED;
-    }
-    if (status == CAROM_OK && (options->patches || (options->output != NULL && on_cpu)))
-        status = carom_solid_overlap_patches(context, solids[0], NULL, solids[1], pose,
-                                             &answer->patches);
-    if (status == CAROM_OK) {
-        /* the tolerance of carom_soup_cross_distance, for faces no larger than the meshes */
-        double off = 1e-15 * (bodies[0].extent + bodies[1].extent + o.distance);
-        answer->relation = carom_relation_name(o.relation);
-        answer->colliding = o.relation != CAROM_RELATION_APART;
-        answer->one_sided = o.one_sided;
-        answer->by_winding = o.by_winding;
-        answer->distance = o.distance;
-        answer->distance_lower = fmax(o.distance - off, 0.0);
-        answer->distance_upper = answer->colliding ? 0.0 : o.distance + off;
-        if (!on_cpu && !answer->colliding) copy_no_gap(o.relation, answer);
-        answer->volume = o.volume;
-        /* below zero only where the mesh encloses space with inverted orientation */
-        answer->volume_lower = o.volume - o.volume_error;
-        if (!o.by_winding) answer->volume_lower = fmax(answer->volume_lower, 0.0);
-        answer->volume_upper = o.volume + o.volume_error;
-        answer->area = o.area;
-        answer->centroid = o.centroid;
-        answer->force = o.force;
-        answer->torque = o.torque;
-        answer->centroid_error = o.centroid_error;
-        answer->area_error = o.area_error;
-        answer->force_error = o.force_error;
-        answer->torque_error = o.torque_error;
-        answer->point_a = o.point_a;
-        answer->point_b = o.point_b;
-    }
-    return status;
-}
-
-/* ---- Queries of packings --------------------------------------------------------------------- */
-
-/* The rotation and the scale of a pose for packings. */
-static carom_status split_pose(cli *cli, const pose_arg *from, carom_pose *pose, double *scale) {
-    *pose = from->pose;
-    *scale = 0.0;
-    if (!from->is_matrix) return CAROM_OK;
-    const double *m = from->matrix;
-    double rigid[POSE_NUMBERS];
-    double det = m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) +
-                 m[2] * (m[4] * m[9] - m[5] * m[8]);
-    *scale = cbrt(fabs(det));
-    for (int i = 0; i < POSE_NUMBERS; ++i)
-        rigid[i] = i % 4 == 3 || *scale == 0.0 ? m[i] : m[i] / *scale;
-    return carom_pose_from_matrix(cli->context, rigid, pose);
-}
-
-static void copy_overlap(const carom_packing_overlap *o, query_answer *answer) {
-    answer->estimated = true;
-    answer->relation = carom_relation_name(o->relation);
-    answer->colliding = o->relation != CAROM_RELATION_APART;
-    answer->volume = o->volume.value;
-    answer->volume_lower = o->volume.lower;
-    answer->volume_upper = o->volume.upper;
-    answer->centroid = o->centroid;
-    answer->force = o->force;
-    answer->torque = o->torque;
-}
-
-static void copy_gap(const carom_tree_gap *gap, query_answer *answer) {
-    answer->distance = gap->distance.value;
-    answer->distance_lower = gap->distance.lower;
-    answer->distance_upper = gap->distance.upper;
-    answer->point_a = gap->point_a;
-    answer->point_b = gap->point_b;
-}
-
-static carom_status query_tree(cli *cli, const options *options, const query_body bodies[2],
-                               const pose_arg *pose_of, query_prepared *made,
-                               query_answer *answer) {
-    carom_context *context = cli->context;
-    carom_tree **trees = made->trees;
-    carom_tree_query_def def = {.narrow_limits = true,
-                                .time_budget = 1e-6 * (double)options->budget,
-                                .exact_distance = options->budget == 0};
-    carom_tree_result found;
-    carom_pose pose;
-    carom_status status = split_pose(cli, pose_of, &pose, &def.scale_b);
-    double start = carom_time_seconds();
-    for (int i = 0; i < 2 && status == CAROM_OK; ++i) {
-        carom_tree_def one = {.packing = bodies[i].packing};
-        carom_mesh_view view;
-        if (bodies[i].mesh != NULL) {
-            status = carom_mesh_get_view(bodies[i].mesh, &view);
-            one.mesh = &view;
-        }
-        if (status == CAROM_OK && trees[i] == NULL)
-            status = carom_tree_create(context, &one, &trees[i]);
-        else if (status == CAROM_OK && i == 0 && made->moved)
-            status = carom_tree_update(context, trees[i], one.packing, one.mesh);
-        if (status != CAROM_OK) answer->refused = i + 1;
-    }
-    answer->prepare_s += carom_time_seconds() - start;
-    if (status == CAROM_OK) {
-        do {
-            repeat_start(&answer->query);
-            status = carom_tree_query(context, trees[0], NULL, trees[1], &pose, &def, &found);
-        } while (repeat_goes_on(&answer->query, status));
-        if (interrupt_seen()) status = CAROM_CANCELLED;
-    }
-    if (status == CAROM_OK) {
-        copy_overlap(&found.overlap, answer);
-        copy_gap(&found.gap, answer);
-        answer->partial = found.overlap.partial || found.gap.partial;
-    }
-    return status;
-}
-
-/* Gives the grid of A the spheres of a packing that was deformed. */
-static carom_status follow_balls(carom_context *context, const carom_packing *packing,
-                                 carom_balls *balls) {
-    carom_packing_info info;
-    carom_packing_spheres spheres = {0};
-    carom_status status = carom_packing_get_info(packing, &info);
-    if (status == CAROM_OK) status = carom_packing_list_spheres(context, packing, &spheres);
-    if (status == CAROM_OK)
-        status = carom_balls_update(context, balls, spheres.data, spheres.count, info.volume);
-    carom_packing_spheres_free(&spheres);
-    return status;
-}
-
-static carom_status query_balls(cli *cli, const options *options, const query_body bodies[2],
-                                const pose_arg *pose_of, query_prepared *made,
-                                query_answer *answer) {
-    carom_context *context = cli->context;
-    carom_balls **balls = made->balls;
-    carom_balls_query_def def = {0};
-    carom_packing_overlap overlap;
-    carom_pose pose;
-    (void)options;
-    carom_status status = split_pose(cli, pose_of, &pose, &def.scale_b);
-    double start = carom_time_seconds();
-    for (int i = 0; i < 2 && status == CAROM_OK; ++i) {
-        carom_balls_def one = {.packing = bodies[i].packing};
-        if (balls[i] == NULL)
-            status = carom_balls_create(context, &one, &balls[i]);
-        else if (i == 0 && made->moved)
-            status = follow_balls(context, bodies[i].packing, balls[i]);
-        if (status != CAROM_OK) answer->refused = i + 1;
-    }
-    answer->prepare_s += carom_time_seconds() - start;
-    if (status == CAROM_OK) {
-        do {
-            repeat_start(&answer->query);
-            status = carom_balls_overlap(context, balls[0], NULL, balls[1], &pose, &def, &overlap);
-        } while (repeat_goes_on(&answer->query, status));
-        if (interrupt_seen()) status = CAROM_CANCELLED;
-    }
-    if (status == CAROM_OK) {
-        copy_overlap(&overlap, answer);
-        copy_no_gap(overlap.relation, answer);
-    }
-    return status;
-}
-
-typedef carom_status engine_fn(cli *cli, const options *options, const query_body bodies[2],
-                               const pose_arg *pose, query_prepared *made, query_answer *answer);
-static engine_fn *const engines[] = {query_exact, query_tree, query_balls};
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
@@ -587,16 +379,16 @@ static carom_status next_frame(cli *cli, const options *options, const char *pat
 }
 
 /* Answers for each frame. */
-static carom_status run_frames(cli *cli, const options *options, query_body bodies[2],
-                               const pose_arg *pose, query_prepared *made, query_answer *answers) {
+static carom_status run_frames(cli *cli, const options *options, const query_question *question,
+                               query_body bodies[2], query_prepared *made, query_answer *answers) {
     carom_status status = CAROM_OK;
     made->moved = true;
     for (size_t i = 0; i < options->frames.count && status == CAROM_OK; ++i) {
         query_answer *a = &answers[i + 1];
         *a = (query_answer){.query = {.wanted = options->repeat}};
         status = next_frame(cli, options, options->frames.values[i], &bodies[0], a);
-        if (status == CAROM_OK)
-            status = engines[options->engine](cli, options, bodies, pose, made, a);
+        if (status == CAROM_OK) status = query_prepare(cli, question, bodies, made, a);
+        if (status == CAROM_OK) status = query_answer_one(cli, question, bodies, made, a);
         if (status != CAROM_OK) answers->reported = a->reported;
         if (status != CAROM_OK) answers->refused = a->refused;
         if (a->colliding) answers->collided = true;
@@ -604,12 +396,36 @@ static carom_status run_frames(cli *cli, const options *options, query_body bodi
     return status;
 }
 
+/* What is wrong with a batch of poses; NULL: nothing. */
+static const char *poses_misuse(const options *o, const shard_head *shard, char **paths) {
+    const char *format =
+        o->output != NULL ? endings_format(o->output, o->format, query_formats) : NULL;
+    if (o->resume && shard->number == 0) return "--resume is for --shard";
+    if (o->poses == NULL)
+        return shard->number != 0 ? "--shard is for --poses"
+               : endings_is(format, "csv") && !output_is_standard(o->output)
+                   ? "-o FILE.csv is the table of --poses"
+                   : NULL;
+    if (o->output != NULL && !endings_is(format, "csv"))
+        return "--poses writes a table: -o FILE.csv";
+    if (o->pose != NULL || o->frames.count != 0 || o->patches || o->repeat != 1)
+        return "--poses goes without --pose, --frames, --patches and --repeat";
+    if (shard->number == 0) return NULL;
+    if (o->output == NULL || output_is_standard(o->output)) return "--shard needs -o FILE.csv";
+    if (o->engine == ENGINE_AUTO || o->budget != 0)
+        return "--shard needs an --engine by name, and no --budget: shards would differ";
+    if (output_is_standard(o->poses) || output_is_standard(paths[0]) ||
+        output_is_standard(paths[1]))
+        return "--shard reads files, not the standard input";
+    return NULL;
+}
+
 /* What is wrong with the options; NULL: nothing. */
 static const char *misuse_of(cli *cli, const options *options) {
     if (repeat_misuse(options->repeat) != NULL) return repeat_misuse(options->repeat);
     if (options->engine != ENGINE_EXACT && options->patches)
         return "--patches needs --engine exact";
-    if (output_is_standard(options->output))
+    if (output_is_standard(options->output) && options->poses == NULL)
         return "the words go to the standard output; give -o the name of a file";
     if (output_misuse(cli, options->output) != NULL) return output_misuse(cli, options->output);
     if (options->frames.count != 0 && cli->device == CAROM_BACKEND_CUDA &&
@@ -638,51 +454,55 @@ static int report(cli *cli, char **paths, const query_answer *answer, carom_stat
     return cli_fail_with(cli, status, message);
 }
 
-static int run(cli *cli, const void *values, size_t count, char **paths) {
-    (void)count;
-    options chosen = *(const struct options *)values;
-    struct options *options = &chosen;
-    pose_arg pose;
-    query_body bodies[2] = {{0}, {0}};
-    query_answer answers[1 + ARG_MOST_LIST] = {{.query = {.wanted = options->repeat}}};
-    query_prepared made = {0};
-    char message[512];
-    if (!pose_read(options->pose, &pose, message, sizeof(message))) return cli_misuse(cli, message);
-    if (options->engine == ENGINE_AUTO && options->patches) {
-        options->engine = ENGINE_EXACT;
-        answers->reason = "--patches needs it";
+/* Shows and prints the answers for the pose and all frames; false: it was reported that the file
+ * cannot be written. */
+static bool present(cli *cli, const options *options, const query_body bodies[2], char **paths,
+                    const pose_arg *pose, const query_answer *answers) {
+    if (options->output != NULL &&
+        !show(cli, options, bodies, paths, pose, &answers[options->frames.count]))
+        return false;
+    if (cli->json) {
+        print_json(cli, options, answers);
+        return true;
     }
-    if (misuse_of(cli, options) != NULL) return cli_misuse(cli, misuse_of(cli, options));
-    if (cli->device == CAROM_BACKEND_CUDA && options->engine == ENGINE_TREE)
-        return cli_fail_with(cli, CAROM_UNSUPPORTED,
-                             "carom query --engine tree cannot run on cuda; leave --device out to "
-                             "run it on the CPU, or use --engine balls");
+    print_words(options, answers, paths);
+    print_frames(options, answers);
+    return true;
+}
+
+/* Reads both solids, answers, and tells; an exit code. */
+static int run_query(cli *cli, options *options, char **paths, const pose_arg *pose,
+                     const query_poses *poses, query_answer *answers) {
+    query_body bodies[2] = {{0}, {0}};
+    query_prepared made = {0};
     carom_context *requested = cli->context, *on_cpu = NULL;
     if (cli->device == CAROM_BACKEND_CUDA) {
         carom_status opened = open_on_cpu(cli, &on_cpu);
         if (opened != CAROM_OK) return cli_fail_with(cli, opened, carom_context_message(NULL));
         cli->context = on_cpu;
     }
-    carom_status status = load_both(cli, options, paths, &pose, bodies, answers);
+    carom_status status = load_both(cli, options, paths, pose, bodies, answers);
+    const query_question question = {
+        .engine = options->engine,
+        .patches =
+            options->patches || (options->output != NULL && cli->device != CAROM_BACKEND_CUDA),
+        .time_budget = 1e-6 * (double)options->budget,
+        .pose = pose};
     if (status == CAROM_OK) cli->context = requested;
-    if (status == CAROM_OK)
-        status = engines[options->engine](cli, options, bodies, &pose, &made, answers);
-    if (status == CAROM_OK) status = run_frames(cli, options, bodies, &pose, &made, answers);
+    if (status == CAROM_OK) status = query_prepare(cli, &question, bodies, &made, answers);
+    if (status == CAROM_OK && options->poses != NULL) {
+        status = query_poses_run(cli, &question, bodies, &made, paths, poses, answers);
+    } else if (status == CAROM_OK) {
+        status = query_answer_one(cli, &question, bodies, &made, answers);
+        if (status == CAROM_OK)
+            status = run_frames(cli, options, &question, bodies, &made, answers);
+    }
     bar_clear(&cli->bar);
     int code = options->check && (answers->colliding || answers->collided) ? CLI_YES : CLI_OK;
-    if (status != CAROM_OK) code = report(cli, paths, answers, status);
-    if (status == CAROM_OK && options->output != NULL &&
-        !show(cli, options, bodies, paths, &pose, &answers[options->frames.count])) {
-        code = cli_code(CAROM_NO_MEMORY);
-        status = CAROM_IO; /* which was reported */
-    }
-    if (status == CAROM_OK && cli->json) print_json(cli, options, answers);
-    if (status == CAROM_OK && !cli->json) print_words(options, answers, paths);
-    if (status == CAROM_OK && !cli->json) print_frames(options, answers);
-    for (size_t i = 0; i <= options->frames.count; ++i) {
-        carom_solid_patches_free(&answers[i].patches);
-        repeat_free(&answers[i].query);
-    }
+    if (status != CAROM_OK)
+        code = report(cli, paths, answers, status);
+    else if (options->poses == NULL && !present(cli, options, bodies, paths, pose, answers))
+        code = cli_code(CAROM_NO_MEMORY); /* of the machine */
     query_prepared_free(&made);
     for (int i = 0; i < 2; ++i) {
         carom_mesh_destroy(bodies[i].mesh);
@@ -693,12 +513,50 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     return code;
 }
 
+static int run(cli *cli, const void *values, size_t count, char **paths) {
+    (void)count;
+    options chosen = *(const struct options *)values;
+    struct options *options = &chosen;
+    pose_arg pose;
+    query_answer answers[1 + ARG_MOST_LIST] = {{.query = {.wanted = options->repeat}}};
+    query_poses poses = {.path = options->poses,
+                         .output = options->output,
+                         .parts = {options->part, options->part_b},
+                         .spheres = options->spheres,
+                         .resume = options->resume};
+    char message[512];
+    if (!pose_read(options->pose, &pose, message, sizeof(message))) return cli_misuse(cli, message);
+    if (options->engine == ENGINE_AUTO && options->patches) {
+        options->engine = ENGINE_EXACT;
+        answers->reason = "--patches needs it";
+    }
+    const char *misuse = misuse_of(cli, options);
+    if (misuse == NULL) misuse = shard_parse(options->shard, &poses.shard);
+    if (misuse == NULL) misuse = poses_misuse(options, &poses.shard, paths);
+    if (misuse != NULL) return cli_misuse(cli, misuse);
+    if (poses.shard.number != 0) snprintf(poses.shard.table, sizeof(poses.shard.table), "query");
+    if (cli->device == CAROM_BACKEND_CUDA && options->engine == ENGINE_TREE)
+        return cli_fail_with(cli, CAROM_UNSUPPORTED,
+                             "carom query --engine tree cannot run on cuda; leave --device out to "
+                             "run it on the CPU, or use --engine balls");
+    int code =
+        options->poses != NULL ? query_poses_open(cli, options->engine, paths, &poses) : CLI_OK;
+    if (options->poses != NULL) options->repeat = poses.count; /* for --engine auto */
+    if (code == CLI_OK && !poses.finished)
+        code = run_query(cli, options, paths, &pose, &poses, answers);
+    for (size_t i = 0; i <= options->frames.count; ++i) {
+        carom_solid_patches_free(&answers[i].patches);
+        repeat_free(&answers[i].query);
+    }
+    query_poses_close(&poses);
+    return code;
+}
+
 const cli_command cli_query = {
     .order = 60,
     .name = "query",
     .arguments = "A B [--pose NUMBERS] [--engine NAME] [--spheres N] [--budget US] [--frames FILE] "
-                 "[--patches] "
-                 "[--check]",
+                 "[--poses FILE] [--patches] [--check]",
     .summary = "how two solids lie: distance, or overlap volume, force and torque",
     .details = details,
     .options = query_options,

@@ -6,9 +6,9 @@
 
 #include "cli/display.h"
 #include "cli/endings.h"
-#include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/meshes.h"
+#include "cli/number_lines.h"
 #include "cli/output.h"
 #include "cli/packages.h"
 #include "cli/robot_audit.h"
@@ -111,8 +111,7 @@ typedef struct job {
     carom_robot *robot;
     carom_robot_info info;
     uint32_t first_object; /* of --world: those before are of a saved world */
-    double *values;
-    uint64_t value_count, value_capacity;
+    number_lines values;
     uint64_t count; /* of configurations or motions */
     carom_robot_result *results;
     carom_robot_gap *gaps;
@@ -175,62 +174,6 @@ static carom_status robot_prepare(job *job) {
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-static int refuse_line(const job *job, carom_status status, const char *path, uint64_t line,
-                       const char *why) {
-    char message[700];
-    snprintf(message, sizeof(message), "%.400s: line %" PRIu64 ": %s", path, line, why);
-    return cli_fail_with(job->cli, status, message);
-}
-
-static bool push_value(job *job, double value) {
-    if (job->value_count == job->value_capacity) {
-        uint64_t capacity = 2 * job->value_capacity + 1024;
-        double *values = realloc(job->values, capacity * sizeof(*values));
-        if (values == NULL) return false;
-        job->values = values;
-        job->value_capacity = capacity;
-    }
-    job->values[job->value_count++] = value;
-    return true;
-}
-
-/* The numbers of a line; false where one is none. */
-static bool read_values(job *job, char *rest, uint64_t *count) {
-    for (*count = 0;; ++*count) {
-        rest += strspn(rest, " \t,;\r\n");
-        size_t length = strcspn(rest, " \t,;\r\n");
-        char last = rest[length];
-        double value;
-        if (length == 0) return true;
-        rest[length] = 0;
-        if (!args_read_number(rest, &value) || !push_value(job, value)) return false;
-        rest += length + (last != 0 ? 1 : 0);
-    }
-}
-
-static int read_lines(job *job, const char *path, uint64_t each) {
-    input in;
-    int code = CLI_OK;
-    bool is_open = input_open(&in, path, job->cli->limit_input);
-    for (char *line; is_open && code == CLI_OK && (line = input_line(&in)) != NULL;) {
-        char *start = line + strspn(line, " \t"), why[128];
-        bool may_be_names = in.number == 1 && strchr("+-.0123456789", *start) == NULL;
-        uint64_t before = job->value_count, count = 0;
-        if (*start == '\0' || *start == '#' || may_be_names) continue;
-        if (!read_values(job, start, &count) || count != each) {
-            snprintf(why, sizeof(why), "should be %" PRIu64 " finite numbers", each);
-            job->value_count = before;
-            code = refuse_line(job, CAROM_BAD_FILE, path, in.number, why);
-        }
-        ++job->count;
-        if (interrupt_seen()) code = cli_fail(job->cli, CAROM_CANCELLED);
-    }
-    if (code == CLI_OK && in.status != CAROM_OK)
-        code = refuse_line(job, in.status, path, in.number, in.reason);
-    input_close(&in);
-    return code;
-}
-
 static int sample(job *job) {
     uint32_t dof = job->info.dof;
     double *limits = calloc(2 * (size_t)dof + 1, sizeof(*limits));
@@ -238,8 +181,8 @@ static int sample(job *job) {
     bool fits = limits != NULL;
     if (fits) (void)carom_robot_get_limits(job->robot, limits, limits + dof);
     for (uint64_t i = 0; i < job->options->sample * dof && fits; ++i)
-        fits =
-            push_value(job, carom_random_between(&random, limits[i % dof], limits[dof + i % dof]));
+        fits = number_lines_push(
+            &job->values, carom_random_between(&random, limits[i % dof], limits[dof + i % dof]));
     job->count = job->options->sample;
     free(limits);
     return fits ? CLI_OK : cli_fail_with(job->cli, CAROM_NO_MEMORY, "no memory for --sample");
@@ -256,13 +199,13 @@ static carom_status robot_query(job *job) {
     double start = carom_time_seconds();
     if (o->motions != NULL) {
         uint64_t dof = job->info.dof;
-        double *both = malloc((job->value_count + 1) * sizeof(*both));
+        double *both = malloc((job->values.count + 1) * sizeof(*both));
         job->moved = calloc(job->count + 1, sizeof(*job->moved));
         if (both == NULL || job->moved == NULL) status = CAROM_NO_MEMORY;
         for (uint64_t i = 0; i < job->count * 2 * dof && status == CAROM_OK; ++i) {
             uint64_t line = i / (2 * dof), at = i % (2 * dof);
             both[at < dof ? line * dof + at : (job->count + line) * dof + at - dof] =
-                job->values[i];
+                job->values.data[i];
         }
         start = carom_time_seconds();
         if (status == CAROM_OK)
@@ -278,13 +221,14 @@ static carom_status robot_query(job *job) {
     if (o->clearance) job->gaps = calloc(job->count + 1, sizeof(*job->gaps));
     if (job->results == NULL || (o->clearance && job->gaps == NULL)) return CAROM_NO_MEMORY;
     if (job->device != NULL) context = job->device;
-    status = carom_robot_check(context, job->robot, job->values, job->count, &query, job->results);
+    status =
+        carom_robot_check(context, job->robot, job->values.data, job->count, &query, job->results);
     if (status != CAROM_OK && job->device != NULL) /* what the job's own context does not know */
         snprintf(job->cli->message, sizeof(job->cli->message), "%s",
                  carom_context_message(context));
     job->seconds = carom_time_seconds() - start;
     if (status == CAROM_OK && o->clearance)
-        status = carom_robot_clearance(job->cli->context, job->robot, job->values, job->count,
+        status = carom_robot_clearance(job->cli->context, job->robot, job->values.data, job->count,
                                        &query, job->gaps);
     for (uint64_t i = 0; i < job->count && status == CAROM_OK; ++i) {
         ++job->verdicts[job->results[i].verdict];
@@ -365,16 +309,16 @@ static carom_status robot_take_share(job *job) {
     hash = rows_hash(hash, flags, sizeof(flags));
     for (size_t i = 0; i < o->world.count; ++i)
         hash = rows_hash(hash, o->world.values[i], strlen(o->world.values[i]));
-    hash = rows_hash(hash, job->values, (size_t)job->value_count * sizeof(*job->values));
+    hash = rows_hash(hash, job->values.data, (size_t)job->values.count * sizeof(*job->values.data));
     carom_bytes_free(&saved);
     shard_set(&job->shard, hash);
     uint64_t all = job->count, shards = job->shard.count;
     job->first = all * (job->shard.number - 1) / shards;
     job->count = all * job->shard.number / shards - job->first;
-    job->value_count = job->count * each;
-    if (job->value_count != 0)
-        memmove(job->values, job->values + job->first * each,
-                (size_t)job->value_count * sizeof(*job->values));
+    job->values.count = job->count * each;
+    if (job->values.count != 0)
+        memmove(job->values.data, job->values.data + job->first * each,
+                (size_t)job->values.count * sizeof(*job->values.data));
     return CAROM_OK;
 }
 
@@ -386,7 +330,7 @@ static carom_status robot_show_all(const job *job, const char *format) {
                                 .first_object = job->first_object,
                                 .links = job->info.links,
                                 .dof = job->info.dof,
-                                .values = job->values,
+                                .values = job->values.data,
                                 .count = job->count,
                                 .results = job->results,
                                 .gaps = job->gaps,
@@ -477,10 +421,11 @@ static int robot_run_job(job *job) {
                                        .picture = o->picture};
         return robot_audit_run(job->cli, &audit);
     }
-    int code = o->configs != NULL   ? read_lines(job, o->configs, job->info.dof)
-               : o->motions != NULL ? read_lines(job, o->motions, 2 * (uint64_t)job->info.dof)
-                                    : sample(job);
+    uint64_t each = (o->motions != NULL ? 2 : 1) * (uint64_t)job->info.dof;
+    const char *lines = o->configs != NULL ? o->configs : o->motions;
+    int code = lines != NULL ? number_lines_read(job->cli, lines, each, &job->values) : sample(job);
     if (code != CLI_OK) return code;
+    if (lines != NULL) job->count = job->values.lines;
     status = robot_export(job);
     if (status == CAROM_OK && job->shard.number != 0) status = robot_take_share(job);
     if (status != CAROM_OK) return cli_fail(job->cli, status);
@@ -575,7 +520,7 @@ static int robot_run(cli *cli, const void *values, size_t count, char **paths) {
     int code = cli->device == CAROM_BACKEND_CUDA ? robot_run_on_device(&job) : robot_run_job(&job);
     carom_robot_destroy(job.robot);
     carom_urdf_destroy(job.urdf);
-    free(job.values);
+    free(job.values.data);
     free(job.results);
     free(job.gaps);
     free(job.moved);

@@ -33,6 +33,20 @@ uint64_t rows_hash(uint64_t hash, const void *bytes, size_t size) {
     return hash;
 }
 
+bool rows_hash_files(char **paths, size_t count, uint64_t *hash) {
+    static char bytes[1 << 16];
+    for (size_t i = 0; i < count; ++i) {
+        FILE *file = carom_os_stream(paths[i], "rb");
+        if (file == NULL) return false;
+        for (size_t got; (got = fread(bytes, 1, sizeof(bytes), file)) != 0;)
+            *hash = rows_hash(*hash, bytes, got);
+        bool good = ferror(file) == 0;
+        (void)fclose(file);
+        if (!good) return false;
+    }
+    return true;
+}
+
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 bool rows_begin(rows_writer *writer, const shard_head *head, const char *heading, output *out) {

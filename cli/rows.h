@@ -43,4 +43,7 @@ carom_status rows_merge(cli *cli, shard_file *files, size_t file_count, output *
 /* A hash of bytes, after another; begin with 0. */
 uint64_t rows_hash(uint64_t hash, const void *bytes, size_t size);
 
+/* The hash of the bytes of files, after *hash; false: one cannot be read. */
+bool rows_hash_files(char **paths, size_t count, uint64_t *hash);
+
 #endif

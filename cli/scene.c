@@ -261,21 +261,7 @@ static int write_file(cli *cli, const options *options, const scene_report *repo
     return status != CAROM_OK ? cli_fail(cli, status) : written ? CLI_OK : CLI_MACHINE;
 }
 
-/* A hash of all that the report depends on: the parts as they were read, and the files. */
-static bool hash_files(char **paths, size_t count, uint64_t *hash) {
-    static char bytes[1 << 16];
-    for (size_t i = 0; i < count; ++i) {
-        FILE *file = carom_os_stream(paths[i], "rb");
-        if (file == NULL) return false;
-        for (size_t got; (got = fread(bytes, 1, sizeof(bytes), file)) != 0;)
-            *hash = rows_hash(*hash, bytes, got);
-        bool good = ferror(file) == 0;
-        (void)fclose(file);
-        if (!good) return false;
-    }
-    return true;
-}
-
+/* A hash of all that the report depends on beside the files: the parts as they were read. */
 static uint64_t hash_parts(const options *options, const scene_report *report) {
     const scene_parts *parts = report->parts;
     const bool flags[2] = {report->depth, options->no_touching};
@@ -352,7 +338,7 @@ static int run_report(cli *cli, const options *options, shard_head *shard, size_
     report->prepare_s = carom_time_seconds() - start;
     if (status == CAROM_OK && shard->number != 0) {
         uint64_t hash = hash_parts(options, report);
-        if (!hash_files(paths, count, &hash)) status = CAROM_IO;
+        if (!rows_hash_files(paths, count, &hash)) status = CAROM_IO;
         shard_set(shard, hash);
         if (status == CAROM_OK && options->resume &&
             rows_are_finished(cli, options->output, shard)) {

@@ -19,7 +19,7 @@ typedef struct shard_head {
     uint32_t number, count; /* from 1; 0: no shard */
     char version[32];
     uint64_t input; /* hash (carom_parts_report) */
-    char table[16]; /* "scene" or "robot": rows of a table (rows.h); empty: pairs */
+    char table[16]; /* "scene", "robot" or "query": rows of a table (rows.h); empty: pairs */
 } shard_head;
 
 #define SHARD_HEADING 1024 /* bytes of the longest heading of a table */

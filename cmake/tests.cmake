@@ -149,6 +149,9 @@ function(carom_add_test_program name source)
     # Counts the C library's allocations, whoever makes them (tests/support/memory.c).
     target_link_options(${name} PRIVATE ${wrap_options})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    if(wrapped AND ${name} MATCHES "_device$") # has a stand-in for the GPU library
+        target_link_options(${name} PRIVATE -Wl,--wrap=carom_os_library_open -Wl,--wrap=carom_os_library_find)
+    endif()
 endfunction()
 
 # Those that take longest start first, after the checks, so that the last to end are short.

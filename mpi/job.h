@@ -50,5 +50,7 @@ static inline uint64_t ranks_share(const ranks_job *job, uint64_t count, int ran
 /* Finds the pairs that are this rank's own (search.c), and writes those of all (write.c). */
 void ranks_search(ranks_job *job);
 void ranks_write(ranks_job *job);
+/* Writes the clash report of a scene and ends MPI (scene.c); an exit code. */
+int ranks_scene(ranks_job *job, int count, char **words);
 
 #endif

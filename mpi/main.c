@@ -13,10 +13,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "cli/pose.h"
 #include "job.h"
 
 static const char usage[] =
     "usage: mpirun -n N carom-mpi A [B] [OPTION...] -o FILE.csv\n"
+    "       mpirun -n N carom-mpi scene FILE... [OPTION OF carom scene...] -o FILE.csv\n"
     "  -o FILE             where the pairs go, as carom pairs writes them\n"
     "  --pose NUMBERS      tx,ty,tz,qw,qx,qy,qz: move B first\n"
     "  --within D          faces at most D apart, not only those that meet\n"
@@ -105,14 +107,11 @@ __attribute__((noreturn)) static void misuse(const ranks_job *job, const char *w
 }
 
 static void read_pose(ranks_job *job, const char *text) {
-    double n[7];
-    char end;
-    if (sscanf(text, "%lf,%lf,%lf,%lf,%lf,%lf,%lf%c", &n[0], &n[1], &n[2], &n[3], &n[4], &n[5],
-               &n[6], &end) != 7)
-        misuse(job, "--pose takes seven numbers");
-    for (int i = 0; i < 7; ++i)
-        if (!isfinite(n[i])) misuse(job, "--pose takes finite numbers");
-    job->def.pose_b = (carom_pose){.q = {n[3], n[4], n[5], n[6]}, .t = {n[0], n[1], n[2]}};
+    pose_arg pose;
+    char message[256];
+    if (!pose_read(text, &pose, message, sizeof(message))) misuse(job, message);
+    if (pose.is_matrix) misuse(job, "--pose takes seven numbers");
+    job->def.pose_b = pose.pose;
 }
 
 static double read_number(const ranks_job *job, const char *text, double least, const char *what) {
@@ -191,10 +190,11 @@ static void report(const ranks_job *job, double seconds) {
 
 int main(int count, char **words) {
     ranks_job job = {.inputs = 0};
-    carom_context_def def = {.threads = 1};
+    carom_context_def def = {.threads = 1, .input_limit = UINT64_MAX};
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
+    if (count > 1 && strcmp(words[1], "scene") == 0) return ranks_scene(&job, count - 2, words + 2);
     read_options(&job, count, words, &def);
     double start = MPI_Wtime();
     if (carom_context_create(&def, &job.context) != CAROM_OK)

@@ -37,7 +37,7 @@ scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE "^ *# *include *(
         outside["examples"] = ""
         outside["bench"] = "bench cli scenes"
         outside["scenes"] = "scenes"
-        outside["mpi"] = "mpi base parts" # a search in parts whose shards are ranks
+        outside["mpi"] = "mpi base parts cli" # a search in parts and commands whose shards are ranks
         # Scenes compute with base/math.h, so that a seed is the same start with every C library.
         inside["cli/platform.h"] = "base"
         inside["cli/pack_formats.c"] = "robot" # robot_xml.h: it rewrites the text of a robot

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Usage: test_mpi.sh BUILD-FOLDER. carom-mpi on several ranks of this machine: the bytes of carom pairs for every number of
-# ranks, on shapes, models and seeded soups (CAROM_LONG=1: on more of them, each with all numbers of ranks); the bytes
-# exchanged are those of the law of docs/large.md; what fails ends all ranks, with a message and without a result.
+# Usage: test_mpi.sh BUILD-FOLDER. carom-mpi on several ranks of this machine: the bytes of carom pairs and of carom scene
+# for every number of ranks, on shapes, models and seeded soups (CAROM_LONG=1: on more of them, each with all numbers of
+# ranks); the bytes exchanged are those of the law of docs/large.md; what fails ends all ranks, with a message and without a
+# result.
 set -euo pipefail
 carom=$1/carom mpi=$1/carom-mpi
 [ -x "$mpi" ] || { echo "skipped: there is no $mpi; make test-mpi builds it where MPI is installed"; exit 77; }
@@ -14,7 +15,7 @@ cd "$folder"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_mpi_yield_when_idle=1 # more ranks than cores
 fail() { echo "$*"; cat said 2>/dev/null; exit 1; }
-run() { timeout 120 mpirun -n "$1" "$mpi" "${@:2}" >said 2>&1; }
+run() { timeout 600 mpirun -n "$1" "$mpi" "${@:2}" >said 2>&1; }
 
 same() { # RANKS... -- ARGUMENTS OF pairs
     local ranks=() n
@@ -49,6 +50,37 @@ for n in 1 2 4; do
     awk -v n="$n" '/by the law/ {found = 1; if ($NF > 1.2) exit 1} END {exit !found}' said || fail "$n ranks: beyond 1.2 of the law"
     [ "$(grep -c '^rank ' said)" = "$n" ] || fail "$n ranks: not all told what they exchanged"
 done
+
+# Scenes: the bytes of carom scene, the groups of clashes and names with commas included.
+same_scene() { # RANKS... -- ARGUMENTS OF scene
+    local ranks=() n
+    while [ "$1" != -- ]; do ranks+=("$1"); shift; done
+    shift
+    "$carom" scene "$@" -o whole.csv -q >/dev/null || fail "carom scene $* failed"
+    for n in "${ranks[@]}"; do
+        run "$n" scene "$@" -o mpi.csv || fail "$n ranks of scene $*: exit code $?"
+        cmp -s whole.csv mpi.csv || fail "$n ranks of scene $*: other bytes than carom scene"
+        rm mpi.csv
+    done
+}
+for i in 0 1 2 3 4 5; do
+    "$carom" make torus --detail $((20 + i)) --size 1.$i -o "ring, $i.ply" -q >/dev/null
+done
+"$carom" make shards --parts 20 -o shards.obj -q >/dev/null
+same_scene 1 2 3 4 7 -- ring*.ply knot.stl shards.obj --clearance 0.02
+same_scene 2 -- ring*.ply --depth --no-touching
+same_scene 3 -- box.stl # no pair
+got=0
+run 2 scene ring*.ply --check -o mpi.csv || got=$?
+[ "$got" = 1 ] && [ -e mpi.csv ] || fail "scene --check: exit code $got, not 1"
+scenes=0
+if [ "${CAROM_LONG:-0}" = 1 ]; then largest=30000000 ranks=(1 2 4); else largest=600000 ranks=(3); fi
+for model in "$models"/scenes/*.gz; do
+    [ -f "$model" ] && [ "$(stat -c %s "$model")" -lt $largest ] || continue
+    same_scene "${ranks[@]}" -- "$model"
+    scenes=$((scenes + 1))
+done
+echo "scenes, $scenes models: the bytes of carom scene"
 
 count=0 files=0
 for model in "$models"/soups/* "$models"/watertight/*; do
@@ -104,6 +136,9 @@ head -c -5 cloth.ply >cut.ply
 refused 3 'cut.ply: not a binary file of triangles alone' cut.ply
 refused 3 'none.ply: cannot be opened' none.ply
 refused 2 'B is missing\|an option is unknown' cloth.ply --fan
+refused 3 'none.ply: cannot be opened' scene none.ply
+refused 2 'unknown option' scene box.stl --fan
+refused 2 'without --baseline' scene box.stl --ignore box.stl
 "$carom" make torus --polygons -o quads.ply -q >/dev/null
 refused 3 'triangles' quads.ply
 head -c $(($(stat -c %s cloth.ply) - 4)) cloth.ply >bad.ply
@@ -117,6 +152,6 @@ got=0
 cat >kill_one.sh <<'SH'
 if [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 1 ]; then "$@" & sleep 0.3; kill -9 $!; wait $!; else exec "$@"; fi
 SH
-timeout 120 mpirun -n 3 bash kill_one.sh "$mpi" large.ply -o killed.csv >said 2>&1 || got=$?
+timeout 600 mpirun -n 3 bash kill_one.sh "$mpi" large.ply -o killed.csv >said 2>&1 || got=$?
 [ "$got" != 0 ] && [ "$got" != 124 ] && [ ! -e killed.csv ] || fail "a killed rank: exit code $got"
 echo "faults: a message, and no result"

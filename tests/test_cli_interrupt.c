@@ -177,6 +177,8 @@ static const command commands[] = {
     {"pairs ../cloth.ply --boxes -o o.csv", {"o.csv"}},
     {"scene ../two.obj --clearance 1 --shard 1/1 -o o.csv", {"o.csv"}},
     {"robot ../arm.urdf --sample 3 --spheres 1 --shard 1/1 -o o.csv", {"o.csv"}},
+    {"query ../torus.ply ../ball.obj --poses ../poses.txt -o o.csv", {"o.csv"}},
+    {"query ../torus.ply ../ball.obj --poses ../poses.txt --shard 1/1 -o o.csv", {"o.csv"}},
     {"make cloth --detail 60 -o o.ply", {"o.ply"}},
     {"kfree ../torus.ply -o o.glb", {"o.glb"}},
     {"kfree ../torus.ply --split 4 --split-to o.ply -o o.csv", {"o.ply", "o.csv"}},
@@ -710,6 +712,7 @@ static bool make_inputs(void) {
     write_file("two.obj", two);
     write_file("points.csv", "0,0,0\n1,0,0\n0,2,0\n");
     write_file("arm.urdf", arm);
+    write_file("poses.txt", "0,0,0,1,0,0,0\n1,0,0,1,0,1,0\n");
     write_file("spheres.yml", "spheres:\n  a:\n    - {center: [0, 0, 0], radius: 0.7}\n");
     return carom("make torus --detail 3 -o torus.ply") == 0 &&
            carom("make sphere --detail 1 -o ball.obj") == 0 &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* carom pairs --memory and --shard, and carom merge, as a user runs them: the bytes of the run in
+/* carom pairs --memory and --shard, shards of tables, and carom merge, as a user runs them: the bytes of the run in
  * memory; what is missing, cut short, changed or of another input is refused, and nothing is left
  * behind. */
 #include <stdio.h>
@@ -110,6 +110,29 @@ static void tables_are_joined_from_shards(void **state) {
     assert_int_equal(carom("scene ball0.ply --shard 1/2"), 2);
     assert_int_equal(carom("scene ball0.ply ball1.ply --resume"), 2);
     assert_int_equal(carom("robot arm.urdf --sample 4 --shard 3/2 -o x.csv"), 2);
+}
+
+static void batches_of_poses_are_joined_from_shards(void **state) {
+    (void)state;
+    assert_int_equal(
+        shell("rm -f row-*.csv; for i in 0 1; do \"$carom\" make sphere --detail 2 --size 1.$i -o "
+              "ball$i.ply || exit; done; for i in $(seq 30); do echo "
+              "\"0.$i,0,0.1,1,0.$i,0,0\"; done >poses.txt"),
+        0);
+    compare_tables("query ball0.ply ball1.ply --poses poses.txt");
+    /* another pose, then one byte of a mesh */
+    assert_int_equal(shell("mv kept.csv row-6.csv; sed '7s/1/2/' poses.txt >other.txt; \"$carom\" "
+                           "query ball0.ply ball1.ply --poses other.txt --shard 2/7 -o row-2.csv"),
+                     0);
+    assert_int_equal(shell("\"$carom\" merge row-*.csv -o bad.csv 2>&1"), 3);
+    assert_said("row-2.csv: shard 2 of 7 is of another input");
+    assert_int_equal(shell("printf '\\001' | dd of=ball1.ply bs=1 seek=200 conv=notrunc 2>&1; "
+                           "\"$carom\" query ball0.ply ball1.ply --poses poses.txt --shard 2/7 -o "
+                           "row-2.csv"),
+                     0);
+    assert_int_equal(shell("\"$carom\" merge row-*.csv -o bad.csv 2>&1"), 3);
+    assert_said("row-2.csv: shard 2 of 7 is of another input");
+    assert_int_equal(shell("test ! -e bad.csv && rm row-*.csv"), 0);
 }
 
 static void counts_are_those_of_memory(void **state) {
@@ -227,6 +250,7 @@ int main(void) {
         cmocka_unit_test(the_bytes_are_those_of_memory),
         cmocka_unit_test(counts_are_those_of_memory),
         cmocka_unit_test(tables_are_joined_from_shards),
+        cmocka_unit_test(batches_of_poses_are_joined_from_shards),
         cmocka_unit_test(faults_of_shards_are_refused),
         cmocka_unit_test(finished_shards_are_kept),
         cmocka_unit_test(misuse_is_told),

@@ -90,6 +90,70 @@ static void frames_are_followed(void **state) {
     assert_said("A of --frames must be a mesh");
 }
 
+/* A table of many poses has the numbers of each alone, for any number of threads. */
+static void poses_are_answered_in_a_table(void **state) {
+    (void)state;
+    static const char *const engines[] = {"exact", "tree", "balls"};
+    char line[1024];
+    write_file("poses.txt", "tx ty tz qw qx qy qz\n# moved aside\n2.25,0.5,0.25,1,0,0,0\n"
+                            "\n1.5 0.5 0.25 1 0 0 0\n0.1;0.2;0.3;0.5;0.5;0.5;0.5\n");
+    write_file("one.txt", "1.5,0.5,0.25,1,0,0,0\n");
+    assert_int_equal(carom("query box.ply box.ply --poses poses.txt -o table.csv --check"),
+                     CLI_YES);
+    assert_said("box.ply and box.ply in 3 poses: 1 apart, 2 overlapping");
+    assert_int_equal(shell("cat table.csv"), 0);
+    assert_said("index,relation,distance,");
+    assert_said("\n0,apart,0.25,");
+    assert_said("\n1,overlapping,0,0,0,1.3125,");
+    for (int i = 0; i < 3; ++i) {
+        snprintf(line, sizeof(line),
+                 "\"$carom\" query box.ply box.ply --poses poses.txt --engine %s --spheres 40 -o "
+                 "table.csv && \"$carom\" query box.ply box.ply --poses poses.txt --engine %s "
+                 "--spheres 40 --threads 1 -o again.csv && cmp table.csv again.csv && \"$carom\" "
+                 "query box.ply box.ply --poses one.txt --engine %s --spheres 40 -o one.csv && "
+                 "sed -n 's/^1,//p' table.csv >a.txt && sed -n 's/^0,//p' one.csv >b.txt && "
+                 "cmp a.txt b.txt && \"$carom\" query box.ply box.ply --pose "
+                 "1.5,0.5,0.25,1,0,0,0 --engine %s --spheres 40 --json >one.json && for n in $(sed "
+                 "'s/^[^,]*,//; s/,,/,/g; s/,/ /g' a.txt); do grep -q -e \"[ [,]$n[],}]\" "
+                 "one.json || exit 9; done",
+                 engines[i], engines[i], engines[i], engines[i]);
+        assert_int_equal(shell(line), 0);
+    }
+    assert_int_equal(carom("query box.ply box.ply --poses poses.txt --engine auto --json"), 0);
+    assert_said("\"poses\": 3, \"relations\": {\"apart\": 1, \"touching\": 0, "
+                "\"overlapping\": 2, ");
+    assert_int_equal(carom("query box.ply box.ply --poses poses.txt -o - 2>words"), 0);
+    assert_said("index,relation,distance,");
+}
+
+static void poses_have_mistakes(void **state) {
+    (void)state;
+    static const struct {
+        const char *line, *words;
+        int code;
+    } rows[] = {
+        {"--poses bad.txt", "bad.txt: line 2: should be 7 finite numbers", CLI_INPUT},
+        {"--poses zero.txt", "zero.txt: pose 1: the quaternion is zero", CLI_INPUT},
+        {"--poses none.txt", "none.txt: ", CLI_INPUT},
+        {"--poses one.txt -o x.html", "writes a table", CLI_USAGE},
+        {"--poses one.txt --pose 1,0,0,1,0,0,0", "--poses goes without", CLI_USAGE},
+        {"--poses one.txt --shard 1/2", "--shard needs -o FILE.csv", CLI_USAGE},
+        {"--poses one.txt --shard 1/2 --engine auto -o x.csv", "by name", CLI_USAGE},
+        {"--shard 1/2 -o x.csv", "--shard is for --poses", CLI_USAGE},
+        {"--poses one.txt --resume", "--resume is for --shard", CLI_USAGE},
+        {"-o x.csv", "-o FILE.csv is the table of --poses", CLI_USAGE},
+    };
+    write_file("bad.txt", "1,2,3,1,0,0,0\n1,2,3\n");
+    write_file("zero.txt", "1,2,3,1,0,0,0\n1,2,3,0,0,0,0\n");
+    for (size_t i = 0; i < COUNT_OF(rows); ++i) {
+        char line[256];
+        snprintf(line, sizeof(line), "query box.ply box.ply %s", rows[i].line);
+        assert_int_equal(carom(line), rows[i].code);
+        assert_said(rows[i].words);
+    }
+    assert_int_equal(shell("test ! -e x.csv"), 0);
+}
+
 static void check_is_the_exit_code(void **state) {
     (void)state;
     assert_int_equal(carom("query box.ply box.ply --check"), CLI_YES);
@@ -245,6 +309,8 @@ int main(void) {
         cmocka_unit_test(boxes_are_related),
         cmocka_unit_test(words_are_for_people),
         cmocka_unit_test(frames_are_followed),
+        cmocka_unit_test(poses_are_answered_in_a_table),
+        cmocka_unit_test(poses_have_mistakes),
         cmocka_unit_test(check_is_the_exit_code),
         cmocka_unit_test(balls_compare_packings),
         cmocka_unit_test(mistakes_are_answered_in_words),

@@ -495,6 +495,10 @@ static void bad_definitions_are_refused(void **state) {
     def = (carom_parts_def){.folder = "no such folder"};
     assert_fails(context, carom_parts_pairs(context, &def, receive, NULL, NULL), CAROM_IO,
                  "no such folder: no temporary file");
+    carom_mesh_view huge = {.face_count = UINT32_MAX - 63u}; /* of which nothing is read */
+    def = (carom_parts_def){.a.mesh = &huge};
+    assert_fails(context, carom_parts_pairs(context, &def, receive, NULL, NULL), CAROM_TOO_LARGE,
+                 "mesh: more than 4294967231 faces; their numbers have 32 bits");
     def = (carom_parts_def){0};
     found_count = 0;
     assert_ok(context, carom_parts_pairs(context, &def, receive, NULL, NULL));

@@ -511,6 +511,44 @@ static void the_rest_is_refused(void **state) {
     carom_soup_destroy(other);
 }
 
+static bool append(void *user, const carom_pair *pairs, uint64_t count) {
+    carom_pairs *all = user;
+    assert_true(all->count + count <= all->capacity);
+    memcpy(all->data + all->count, pairs, count * sizeof(*pairs));
+    all->count += count;
+    return false;
+}
+
+/* A mesh that is searched in parts, by the GPU and by the CPU. */
+static void parts_are_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    static carom_pair space[2][200000];
+    carom_shape_def cloth = {.shape = CAROM_SHAPE_CLOTH, .detail = 100};
+    carom_mesh *mesh;
+    carom_mesh_view view;
+    assert_ok(cpu, carom_shape_make(cpu, &cloth, &mesh));
+    assert_ok(cpu, carom_mesh_get_view(mesh, &view));
+    for (int i = 0; i < 12; ++i) {
+        carom_pairs expected = {.data = space[0], .capacity = 200000};
+        carom_pairs found = {.data = space[1], .capacity = 200000};
+        carom_parts_def def = {.a.mesh = &view,
+                               .b.mesh = &view,
+                               .memory = CAROM_PARTS_LEAST_MEMORY,
+                               .part_faces = i % 3 == 0 ? 0 : 700,
+                               .cross = i % 4 == 1,
+                               .pose_b.t.x = 0.1,
+                               .boxes = i % 4 == 3,
+                               .within = i % 4 == 2,
+                               .reach = 0.002};
+        assert_ok(cpu, carom_parts_pairs(cpu, &def, append, &expected, NULL));
+        assert_ok(cuda, carom_parts_pairs(cuda, &def, append, &found, NULL));
+        assert_true(expected.count != 0);
+        assert_same(&expected, &found);
+    }
+    carom_mesh_destroy(mesh);
+}
+
 static void without_a_device_calls_say_so(void **state) {
     (void)state;
     void *memory;
@@ -539,6 +577,7 @@ int main(void) {
         cmocka_unit_test(changes_are_the_same),
         cmocka_unit_test(frames_are_the_same),
         cmocka_unit_test(bad_positions_are_reported),
+        cmocka_unit_test(parts_are_the_same),
         cmocka_unit_test(the_rest_is_refused),
         cmocka_unit_test(contexts_do_not_disturb_each_other),
         cmocka_unit_test(without_a_device_calls_say_so),

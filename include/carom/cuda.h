@@ -29,6 +29,7 @@
  *            closest_points, cast_rays, winding, signed_distances of balanced soups; in device
  *            memory here
  *   kfree    measure
+ *   parts    pairs, part by part
  *   solid    create, overlap, overlap_batch: faces that meet and their terms
  *   convex   meet, distance, depth and their batches; in device memory here
  *   broad    create, changes, commit, step, pairs; in device memory here

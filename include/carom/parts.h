@@ -79,7 +79,10 @@ typedef struct carom_parts_report {
  * - Files are read by place and must not change meanwhile: one that is cut short gives
  *   CAROM_BAD_FILE. Their messages are those of carom_mesh_load.
  * - CAROM_UNSUPPORTED: a format that cannot be read by place (text other than OBJ, compressed
- *   files, PLY whose vertices have lists), a pipe, a context of backend CUDA.
+ *   files, PLY whose vertices have lists), a pipe.
+ * - On a context of backend cuda each part is searched by the GPU, in half of the device's free
+ *   memory at most, with the same pairs. `memory` is that of the host. carom_parts_kfree is of the
+ *   CPU alone: CAROM_UNSUPPORTED.
  * - With `boxes` the pairs are those of carom_broad_pairs (broad.h) of the faces' boxes, a box of a
  *   being asked for boxes of b alone where there are two meshes. Common vertices have no part.
  * - CAROM_BAD_INPUT: too little memory, a reach that is negative or not finite or given for boxes,

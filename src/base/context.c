@@ -101,6 +101,7 @@ carom_status carom_context_create_abi(uint32_t abi, const carom_context_def *def
     context->run_user = def->run_user;
     context->arenas = arenas;
     context->device = device;
+    context->device_number = def->device;
     context->progress.callback = def->progress;
     context->progress.user = def->progress_user;
     context->progress.interval =

@@ -44,6 +44,7 @@ struct carom_context {
     carom_work work;               /* of the last query */
     double slowness;               /* of the machine, for advice (query.h); 0: not measured yet */
     carom_device *device;          /* NULL on the CPU */
+    uint32_t device_number;        /* of it */
     carom_cuda_pairs device_pairs; /* of queries whose result goes to the host */
     char message[CAROM_MESSAGE_SIZE];
 };

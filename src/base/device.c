@@ -70,6 +70,10 @@ uint64_t carom_device_bytes(const carom_device *device) {
     return device != NULL ? base()->bytes(device) : 0;
 }
 
+carom_status carom_device_free_bytes(carom_context *context, uint64_t *bytes) {
+    return carom_device_pass(context, base()->free_bytes(context->device, bytes));
+}
+
 carom_status carom_device_trim(carom_context *context) {
     if (context->device == NULL) return CAROM_OK;
     return carom_device_pass(context, base()->trim(context->device));

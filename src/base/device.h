@@ -25,6 +25,7 @@ typedef struct carom_cuda_base {
     void (*destroy)(carom_device *device);
     const char *(*message)(const carom_device *device);
     uint64_t (*bytes)(const carom_device *device);
+    carom_status (*free_bytes)(carom_device *device, uint64_t *bytes); /* of the whole device */
     carom_status (*trim)(carom_device *device);
     carom_status (*finish)(carom_device *device);
 
@@ -44,7 +45,7 @@ typedef struct carom_cuda_base {
     carom_status (*get_steps)(carom_device *device, carom_cuda_steps *steps);
 } carom_cuda_base;
 
-#define CAROM_CUDA_BASE "carom_cuda_base_2"
+#define CAROM_CUDA_BASE "carom_cuda_base_3"
 
 /* The table of this name, or NULL: there is no GPU library. */
 const void *carom_device_table(const char *name);
@@ -52,6 +53,9 @@ const void *carom_device_table(const char *name);
 /* A CUDA context's device, or NULL with CAROM_UNSUPPORTED: `what` needs a context of backend cuda.
  */
 carom_status carom_device_of(carom_context *context, const char *what, carom_device **device);
+
+/* The memory of a context's device that nothing uses, neither this process nor another. */
+carom_status carom_device_free_bytes(carom_context *context, uint64_t *bytes);
 
 /* Passes on the status of a call of the GPU library, and its message if it failed. */
 carom_status carom_device_pass(carom_context *context, carom_status status);

@@ -517,6 +517,15 @@ static uint64_t device_cuda_bytes_of(const carom_device *device) {
     return bytes;
 }
 
+static carom_status device_cuda_free_bytes(carom_device *device, uint64_t *bytes) {
+    size_t unused = 0, all;
+    CAROM_DEVICE_TRY(carom_device_check_lost(device));
+    DEVICE_CUDA_TRY(device, cudaSetDevice(device->number), "choosing the device");
+    DEVICE_CUDA_TRY(device, cudaMemGetInfo(&unused, &all), "querying the device's memory");
+    *bytes = unused;
+    return CAROM_OK;
+}
+
 static carom_status trim(carom_device *device) {
     CAROM_DEVICE_TRY(carom_device_finish(device));
     for (carom_device_block &block : device->scratch) carom_device_release(&block);
@@ -526,12 +535,13 @@ static carom_status trim(carom_device *device) {
     return CAROM_OK;
 }
 
-extern "C" __attribute__((visibility("default"))) const carom_cuda_base carom_cuda_base_2 = {
+extern "C" __attribute__((visibility("default"))) const carom_cuda_base carom_cuda_base_3 = {
     device_cuda_describe,
     device_cuda_create,
     destroy,
     message_of,
     device_cuda_bytes_of,
+    device_cuda_free_bytes,
     trim,
     carom_device_finish,
     device_cuda_allocate,

@@ -18,6 +18,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/device.h"
 #include "base/item.h"
 #include "base/platform.h"
 #include "base/progress.h"
@@ -28,6 +29,12 @@
 #define PARTS_BYTES_FLOAT32 420u
 #define PARTS_BYTES_FLOAT64 480u
 #define PARTS_BYTES_INDICES 100u /* more, where indices are kept */
+
+/* Bytes of a part in the memory of a device per triangle. Computed, not measured: separate
+ * triangles with the tree of one soup are 140, that of two posed soups 110 more, and the lists of a
+ * search 110, with room for ten candidates each (soup_cuda.cu). */
+#define PARTS_BYTES_DEVICE 360u
+#define PARTS_DEVICE_SHARE 2u /* half of what is free there: lists may grow, others use it, too */
 
 /* What the process needs beside what is counted: the program, stacks, pages that the system's
  * allocator keeps. */
@@ -258,7 +265,7 @@ static carom_status parts_check_def(carom_context *context, const carom_parts_de
                  (((t.x - t.x) + (t.y - t.y)) + (t.z - t.z));
     if (sum != 0.0) /* NaN unless all are finite */
         return carom_fail(context, CAROM_BAD_INPUT, "the pose of b is not finite");
-    return carom_context_require_cpu(context, "a search in parts");
+    return CAROM_OK;
 }
 
 static bool parts_report_inner(void *user, const char *what, double fraction) {
@@ -272,6 +279,8 @@ static carom_status parts_open_inner(parts_job *job) {
     carom_context *context = job->context;
     bool callers = context->pool == NULL && context->run != NULL;
     carom_context_def def = {.threads = context->threads,
+                             .backend = context->backend,
+                             .device = context->device_number,
                              .isa = context->isa,
                              .allocator = job->memory.counted,
                              .run = callers ? context->run : NULL,
@@ -285,6 +294,25 @@ static carom_status parts_open_inner(parts_job *job) {
                               : carom_fail(context, status, "%s", carom_context_message(NULL));
 }
 
+/* How many triangles a part has at most, by the memory of the host and of the device. */
+static carom_status parts_limit(parts_job *job) {
+    const carom_parts_def *def = job->def;
+    bool wide = job->inputs[0].scalar == CAROM_SCALAR_FLOAT64 ||
+                (def->cross && job->inputs[1].scalar == CAROM_SCALAR_FLOAT64);
+    uint64_t bytes = (wide ? PARTS_BYTES_FLOAT64 : PARTS_BYTES_FLOAT32) +
+                     (def->no_weld ? PARTS_BYTES_INDICES : 0);
+    job->most = job->memory.limit / bytes;
+    if (job->inner->device != NULL) {
+        uint64_t unused;
+        carom_status status = carom_device_free_bytes(job->inner, &unused);
+        if (status != CAROM_OK) return carom_parts_fail_inner(job, status);
+        job->most = CAROM_MIN(job->most, unused / PARTS_DEVICE_SHARE / PARTS_BYTES_DEVICE);
+    }
+    job->most = CAROM_MAX(job->most, UINT64_C(1));
+    if (def->part_faces != 0) job->most = CAROM_MIN(job->most, def->part_faces);
+    return CAROM_OK;
+}
+
 static carom_status parts_open_all(parts_job *job) {
     const carom_parts_def *def = job->def;
     CAROM_TRY(parts_open_inner(job));
@@ -292,13 +320,7 @@ static carom_status parts_open_all(parts_job *job) {
     if (def->cross) CAROM_TRY(carom_parts_open(job, &def->b, &job->inputs[1]));
     job->inputs[1].posed = true;
     job->inputs[1].frame = carom_frame_make(&def->pose_b);
-    bool wide = job->inputs[0].scalar == CAROM_SCALAR_FLOAT64 ||
-                (def->cross && job->inputs[1].scalar == CAROM_SCALAR_FLOAT64);
-    uint64_t bytes = (wide ? PARTS_BYTES_FLOAT64 : PARTS_BYTES_FLOAT32) +
-                     (def->no_weld ? PARTS_BYTES_INDICES : 0);
-    job->most = CAROM_MAX(job->memory.limit / bytes, UINT64_C(1));
-    if (def->part_faces != 0) job->most = CAROM_MIN(job->most, def->part_faces);
-    return CAROM_OK;
+    return parts_limit(job);
 }
 
 carom_status carom_parts_begin(carom_context *context, const carom_parts_def *def, parts_job *job) {
@@ -390,6 +412,7 @@ carom_status carom_parts_kfree(carom_context *context, const carom_parts_def *de
     CAROM_REQUIRE_INPUT(def, "def");
     CAROM_REQUIRE_OUTPUT(kfree, "result");
     CAROM_REQUIRE_KNOWN(def->degenerate, CAROM_SOUP_DEGENERATE_COUNT, "treatment of faces");
+    CAROM_TRY(carom_context_require_cpu(context, "k-freeness in parts"));
     if (def->cross || def->within || def->boxes || def->shards != 0 || def->count_only)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "k-freeness is that of one whole mesh: without cross, within, boxes, "

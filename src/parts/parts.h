@@ -114,6 +114,8 @@ void carom_parts_stream_close(parts_stream_reader *reader);
 
 /* ---- Inputs (parts_source.c, parts_reader.c) ------------------------------------------------- */
 
+#define PARTS_MOST_FACES (UINT32_MAX - 64u) /* ids of a soup: 2^32 - 65 (soup.h) */
+
 typedef enum parts_kind {
     PARTS_EMPTY,
     PARTS_VIEW,  /* arrays */
@@ -146,6 +148,7 @@ typedef struct parts_job parts_job;
 /* Finds out what an input is, and turns OBJ into lists. */
 carom_status carom_parts_open(parts_job *job, const carom_parts_input *from, parts_input *input);
 void carom_parts_close_input(parts_input *input);
+carom_status carom_parts_fail_faces(parts_job *job, const char *name); /* there are too many */
 
 /* Turns OBJ into vertices and lists of corners in temporary files (parts_obj.c). */
 carom_status carom_parts_read_obj(parts_job *job, parts_input *input);

@@ -19,7 +19,6 @@
 #define PARTS_BLOCK         4096u /* vertices that are read at once */
 #define PARTS_CACHE_SHARE   3u    /* the blocks of vertices take at most a third of the memory */
 #define PARTS_FEWEST_SLOTS  4u
-#define PARTS_MOST_FACES    (UINT32_MAX - 64u) /* ids of a soup: 2^32 - 65 (soup.h) */
 #define PARTS_FACET_BYTES   UINT64_C(50)
 #define PARTS_FACES_A_LOOK  65536u /* faces between two checks for cancellation */
 #define PARTS_LISTS_AT_ONCE 4096u  /* corners of one face that are read at once */
@@ -329,10 +328,7 @@ carom_status carom_parts_reader_next(parts_reader *reader, parts_face *face) {
         if (reader->job->def->fan && reader->count > 3) reader->fan = 1;
     }
     if (reader->id >= PARTS_MOST_FACES)
-        return carom_fail(reader->job->context, CAROM_TOO_LARGE,
-                          "%s: more than %" PRIu32 " faces; their numbers have 32 bits. Divide the "
-                          "mesh into several files",
-                          reader->input->name, PARTS_MOST_FACES);
+        return carom_parts_fail_faces(reader->job, reader->input->name);
     face->id = (uint32_t)reader->id++;
     if (reader->fan != 0) {
         parts_fan(reader, face);

@@ -469,6 +469,7 @@ static carom_status parts_search_blocks(parts_job *job, const parts_cut *cut, ui
     carom_status status;
     do {
         parts_blocks a = {0}, b = {0};
+        (void)carom_context_trim(job->inner); /* also of a device */
         most = CAROM_MAX(most / 2, UINT64_C(1));
         job->runs.list.count = before.list.count; /* what was found so far is found again */
         job->runs.end = before.end;

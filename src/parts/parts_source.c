@@ -178,10 +178,24 @@ static carom_status parts_open_path(parts_job *job, const char *path, parts_inpu
     return status;
 }
 
+carom_status carom_parts_fail_faces(parts_job *job, const char *name) {
+    return carom_fail(job->context, CAROM_TOO_LARGE,
+                      "%s: more than %" PRIu32
+                      " faces; their numbers have 32 bits. Divide the mesh "
+                      "into several files",
+                      name, PARTS_MOST_FACES);
+}
+
+/* Too many faces are refused before any is read. */
 carom_status carom_parts_open(parts_job *job, const carom_parts_input *from, parts_input *input) {
-    if (from->path != NULL) return parts_open_path(job, from->path, input);
+    if (from->path != NULL) {
+        CAROM_TRY(parts_open_path(job, from->path, input));
+        return input->list_count <= PARTS_MOST_FACES ? CAROM_OK
+                                                     : carom_parts_fail_faces(job, input->name);
+    }
     input->name = "mesh";
     if (from->mesh == NULL) return CAROM_OK;
+    if (from->mesh->face_count > PARTS_MOST_FACES) return carom_parts_fail_faces(job, input->name);
     CAROM_TRY(carom_mesh_check(job->context, from->mesh));
     input->kind = PARTS_VIEW;
     input->view = from->mesh;
