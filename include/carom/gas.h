@@ -177,8 +177,8 @@ CAROM_API carom_status carom_gas_next(carom_context *context, carom_gas *gas, do
  * From 20,000 spheres on, all threads of the context take part where the gas's response is NULL,
  * the queue is the calendar and the method is not EXTENT. Events, states and measurements are, bit
  * for bit, those of one thread; only `crossings` and `predictions`, which count work, depend on the
- * threads. A call starts on one thread, so that short ones pay nothing. Takes some 20 bytes more
- * per sphere meanwhile.
+ * threads. A call starts on one thread, so that short ones pay nothing. Takes some 60 to 80 bytes
+ * more per sphere meanwhile.
  * Cost: amortised O(1) per event with the default queue. Allocates only when the queue needs more
  * capacity than ever before. */
 CAROM_API carom_status carom_gas_advance(carom_context *context, carom_gas *gas, double until,

@@ -135,6 +135,7 @@ carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
                                    sizeof(carom_gas_trajectory) + 2 * sizeof(double)) +
                   (gas->cells.count + gas->cells.overflow_capacity) * sizeof(carom_gas_cell) +
                   (gas->lists.entries != NULL ? gas->count * gas->lists.stride * 4 : 0) +
+                  (gas->lists.centres != NULL ? gas->count * sizeof(carom_gas_centre) : 0) +
                   gas->calendar.chunk_capacity * sizeof(carom_gas_chunk) +
                   gas->calendar.window_capacity * sizeof(carom_gas_queue_entry) +
                   gas->calendar.buckets * 4 + gas->tree.count * 8;
