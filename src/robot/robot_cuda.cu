@@ -908,7 +908,6 @@ static carom_status robot_decide_on_host(carom_device *device, carom_device_op *
 
 static carom_status robot_finish(carom_device *device, carom_device_op *op,
                                  const carom_device_counters *counters, bool *again) {
-    const carom_device_robot_query *a = carom_device_arguments<carom_device_robot_query>(op);
     if (counters->n[ROBOT_N_BAD] != 0)
         return carom_device_fail(
             device, CAROM_BAD_INPUT,
