@@ -11,6 +11,7 @@
 #include "cli/platform.h"
 #include "cli/rows.h"
 #include "cli/scene_report.h"
+#include "cli/scene_share.h"
 
 typedef struct options {
     const char *output, *format, *srdf, *baseline, *ignore, *shard;
@@ -188,35 +189,32 @@ static carom_status take_contacts(scene_report *report, const carom_scene_contac
     return CAROM_OK;
 }
 
-/* A carom_broad_accept_fn: whether a pair is the shard's. */
-static bool is_of_shard(void *user, uint32_t a, uint32_t b) {
-    const shard_head *shard = user;
-    const uint32_t pair[2] = {a, b};
-    return rows_hash(0, pair, sizeof(pair)) % shard->count == shard->number - 1;
-}
-
-static carom_status run_query(cli *cli, const options *options, shard_head *shard,
-                              scene_report *report) {
+static carom_status run_query(cli *cli, const options *options, const shard_head *shard,
+                              scene_parts *parts, scene_report *report) {
     carom_context *context = cli->context;
-    const scene_parts *parts = report->parts;
+    scene_share share = {.objects = NULL};
     carom_scene *scene = NULL;
     carom_scene_contacts contacts = {0};
     carom_scene_info info;
     carom_scene_def def = {
         .reach = options->clearance, .skip_depth = !report->depth, .least_depth = true};
-    if (shard->number != 0) {
-        def.accept = is_of_shard;
-        def.accept_user = shard;
-    }
     double start = carom_time_seconds();
-    carom_status status = carom_scene_create(context, &def, &scene);
-    for (uint64_t i = 0; i < parts->count && status == CAROM_OK; ++i)
-        status = carom_scene_add(context, scene, &parts->data[i].object, 1, NULL);
+    carom_status status = scene_share_take(cli, shard, options->clearance, parts, &share);
+    if (shard->number != 0) {
+        def.accept = scene_share_accept;
+        def.accept_user = &share;
+    }
+    if (status == CAROM_OK) status = carom_scene_create(context, &def, &scene);
+    for (uint64_t i = 0; i < share.count && status == CAROM_OK; ++i)
+        status = carom_scene_add(context, scene, &parts->data[share.parts[i]].object, 1, NULL);
     if (status == CAROM_OK)
-        status =
-            carom_scene_set_ignored(context, scene, parts->ignored, parts->ignored_count, true);
+        status = carom_scene_set_ignored(context, scene, share.ignored, share.ignored_count, true);
     if (status == CAROM_OK) status = carom_scene_step(context, scene, &contacts, NULL, NULL);
     if (status == CAROM_OK) status = carom_scene_get_info(scene, &info);
+    for (uint64_t i = 0; i < contacts.count; ++i) {
+        contacts.data[i].a = share.parts[contacts.data[i].a];
+        contacts.data[i].b = share.parts[contacts.data[i].b];
+    }
     report->query_s = carom_time_seconds() - start;
     if (status == CAROM_OK) {
         report->pairs = info.pairs;
@@ -224,6 +222,7 @@ static carom_status run_query(cli *cli, const options *options, shard_head *shar
     }
     carom_scene_contacts_free(&contacts);
     carom_scene_destroy(scene);
+    scene_share_free(&share);
     return status;
 }
 
@@ -265,7 +264,8 @@ static int write_file(cli *cli, const options *options, const scene_report *repo
 static uint64_t hash_parts(const options *options, const scene_report *report) {
     const scene_parts *parts = report->parts;
     const bool flags[2] = {report->depth, options->no_touching};
-    uint64_t hash = rows_hash(1, &options->clearance, sizeof(options->clearance));
+    /* 4: of how pairs are divided (scene_share.c); 1 had shares by hashes */
+    uint64_t hash = rows_hash(4, &options->clearance, sizeof(options->clearance));
     hash = rows_hash(hash, flags, sizeof(flags));
     for (uint64_t i = 0; i < parts->count; ++i) {
         const scene_part *part = &parts->data[i];
@@ -348,7 +348,7 @@ static int run_report(cli *cli, const options *options, shard_head *shard, size_
             return CLI_OK;
         }
     }
-    if (status == CAROM_OK) status = run_query(cli, options, shard, report);
+    if (status == CAROM_OK) status = run_query(cli, options, shard, parts, report);
     if (status == CAROM_OK) status = review(cli, options, rules, report);
     scene_rules_free(rules);
     if (status != CAROM_OK) return cli_fail(cli, status);
@@ -413,7 +413,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         misuse = "--touching and --no-touching exclude each other";
     if (misuse != NULL) return cli_misuse(cli, misuse);
     if (shard.number != 0) snprintf(shard.table, sizeof(shard.table), "scene");
-    scene_parts parts = {.several = count > 1};
+    scene_parts parts = {.several = count > 1, .later = shard.number != 0};
     scene_report report = {.parts = &parts,
                            .clearance = options->clearance,
                            .depth = has_depth(options),

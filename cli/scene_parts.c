@@ -126,7 +126,6 @@ static carom_status prepare(cli *cli, bool often, scene_part *part) {
     carom_mesh_view view;
     carom_status status = carom_mesh_get_view(part->mesh, &view);
     if (status != CAROM_OK) return status;
-    part->triangles = view.face_count;
     carom_solid_def solid = {.mesh = &view};
     status = carom_solid_create(cli->context, &solid, &part->solid);
     part->object.kind = CAROM_SCENE_OBJECT_KIND_SOLID;
@@ -137,6 +136,12 @@ static carom_status prepare(cli *cli, bool often, scene_part *part) {
     part->object.kind = CAROM_SCENE_OBJECT_KIND_SOUP;
     part->object.borrowed_soup = part->soup;
     return status;
+}
+
+carom_status scene_parts_prepare(cli *cli, scene_parts *parts, uint64_t index) {
+    scene_part *part = &parts->data[index];
+    bool made = part->mesh == NULL || part->solid != NULL || part->soup != NULL;
+    return made ? CAROM_OK : prepare(cli, parts->often, part);
 }
 
 static char *make_name(const scene_parts *parts, const char *file, const char *group) {
@@ -186,7 +191,8 @@ carom_status scene_parts_add(cli *cli, const char *file, const char *group, caro
         carom_mesh_destroy(mesh);
         return CAROM_NO_MEMORY;
     }
-    scene_part *part = &parts->data[parts->count++];
+    uint64_t index = parts->count++;
+    scene_part *part = &parts->data[index];
     *part = (scene_part){.name = name,
                          .title = names_add(&parts->titles, name, parts->next_number),
                          .number = parts->next_number,
@@ -198,7 +204,10 @@ carom_status scene_parts_add(cli *cli, const char *file, const char *group, caro
     if (pose != NULL) part->object.pose = *pose;
     pose_matrix(&part->object.pose, part->matrix);
     if (shape != NULL) part->object.convex = *shape;
-    carom_status status = mesh != NULL ? prepare(cli, parts->often, part) : CAROM_OK;
+    carom_mesh_view view = {.face_count = 0};
+    carom_status status = mesh != NULL ? carom_mesh_get_view(mesh, &view) : CAROM_OK;
+    part->triangles = view.face_count;
+    if (status == CAROM_OK && !parts->later) status = scene_parts_prepare(cli, parts, index);
     part->digest = digest_of(part);
     part->box = box_of(part);
     return status;

@@ -38,6 +38,7 @@ typedef struct scene_parts {
     bool several;  /* there are several files: names begin with theirs */
     bool often;    /* pairs are tested many times each: prepare parts for that, which takes twice
                       as long */
+    bool later;    /* meshes are prepared by scene_parts_prepare, not when they are added */
 } scene_parts;
 
 /* Adds all parts of a mesh file, or a packing: a PLY file of vertices with radii and no faces. */
@@ -50,6 +51,9 @@ carom_status scene_parts_add_meshes(cli *cli, const char *path, int from, scene_
 carom_status scene_parts_add(cli *cli, const char *file, const char *group, carom_mesh *mesh,
                              const carom_convex *shape, const carom_pose *pose, uint32_t link,
                              scene_parts *parts);
+
+/* Prepares the part of this index, where its mesh was to be prepared later. */
+carom_status scene_parts_prepare(cli *cli, scene_parts *parts, uint64_t index);
 
 /* How a robot is read. */
 typedef struct scene_robot_def {

@@ -151,7 +151,8 @@ static void put_objects(const scene_report *report, json *j) {
         json_count(j, "part", part->number);
         json_text(j, "name", part->name);
         json_text(j, "file", part->file);
-        json_text(j, "kind", carom_scene_object_kind_name(part->object.kind));
+        bool made = part->mesh == NULL || part->solid != NULL || part->soup != NULL;
+        json_text(j, "kind", made ? carom_scene_object_kind_name(part->object.kind) : NULL);
         json_count(j, "triangles", part->triangles);
         if (part->tree != NULL) json_count(j, "spheres", part->spheres);
         json_text(j, "written", part->title);
@@ -194,9 +195,9 @@ static void print_counts(const scene_report *report, FILE *out) {
         closed += part->mesh == NULL || part->solid != NULL;
         triangles += part->triangles;
     }
-    fprintf(out,
-            "%llu parts (%llu closed), %llu triangles: ", (unsigned long long)report->parts->count,
-            (unsigned long long)closed, (unsigned long long)triangles);
+    fprintf(out, "%llu parts", (unsigned long long)report->parts->count);
+    if (!report->parts->later) fprintf(out, " (%llu closed)", (unsigned long long)closed);
+    fprintf(out, ", %llu triangles: ", (unsigned long long)triangles);
     fprintf(out, "%llu clash%s", (unsigned long long)report->count, report->count == 1 ? "" : "es");
     bool first = true;
     for (int r = 0; r < SCENE_RELATIONS; ++r) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* carom pairs --memory and --shard, shards of tables, and carom merge, as a user runs them: the bytes of the run in
- * memory; what is missing, cut short, changed or of another input is refused, and nothing is left
- * behind. */
+/* carom pairs --memory and --shard, shards of tables, and carom merge, as a user runs them: the
+ * bytes of the run in memory; what is missing, cut short, changed or of another input is refused,
+ * and nothing is left behind. */
 #include <stdio.h>
 #include <string.h>
 
@@ -110,6 +110,30 @@ static void tables_are_joined_from_shards(void **state) {
     assert_int_equal(carom("scene ball0.ply --shard 1/2"), 2);
     assert_int_equal(carom("scene ball0.ply ball1.ply --resume"), 2);
     assert_int_equal(carom("robot arm.urdf --sample 4 --shard 3/2 -o x.csv"), 2);
+}
+
+/* Meshes of many parts, a packing, which reaches out of its spheres, and the shapes of a robot, of
+ * which some pairs are ignored: shards prepare what they need alone. */
+static void scenes_of_all_kinds_are_joined_from_shards(void **state) {
+    (void)state;
+    assert_int_equal(shell("rm -f row-*.csv; \"$carom\" make shards --parts 20 -o shards.obj && "
+                           "\"$carom\" make torus --detail 20 --size 1.2 -o ring.ply && \"$carom\" "
+                           "pack ring.ply -n 20 -o packed.ply"),
+                     0);
+    write_file("three.urdf",
+               "<robot name='three'><link name='a'><collision><geometry><sphere radius='1'/>"
+               "</geometry></collision></link><link name='b'><collision><geometry>"
+               "<box size='1 2 1'/></geometry></collision></link><link name='c'><collision>"
+               "<geometry><cylinder radius='0.5' length='3'/></geometry></collision></link>"
+               "<joint name='j' type='fixed'><parent link='a'/><child link='b'/></joint>"
+               "<joint name='k' type='fixed'><parent link='b'/><child link='c'/></joint></robot>");
+    compare_tables(
+        "scene shards.obj ring.ply packed.ply three.urdf ball0.ply ball1.ply --clearance 0.03");
+    assert_int_equal(shell("rm row-*.csv; cut -d, -f3 table.csv | sort -u"), 0);
+    assert_said("possible");
+    assert_said("protruding");
+    compare_tables("scene shards.obj --no-touching"); /* few candidates, or none */
+    assert_int_equal(shell("rm row-*.csv"), 0);
 }
 
 static void batches_of_poses_are_joined_from_shards(void **state) {
@@ -250,6 +274,7 @@ int main(void) {
         cmocka_unit_test(the_bytes_are_those_of_memory),
         cmocka_unit_test(counts_are_those_of_memory),
         cmocka_unit_test(tables_are_joined_from_shards),
+        cmocka_unit_test(scenes_of_all_kinds_are_joined_from_shards),
         cmocka_unit_test(batches_of_poses_are_joined_from_shards),
         cmocka_unit_test(faults_of_shards_are_refused),
         cmocka_unit_test(finished_shards_are_kept),
