@@ -900,7 +900,7 @@ static bool add_child_clusters(papers_plot *plot, const papers_solid *solid,
 static bool add_clusters(papers_plot *plot, const papers_solid *solid,
                          const carom_packing_spheres *spheres, ist_split split) {
     ist_tree tree;
-    double counts[IST_ARITY] = {0.0}, volumes[IST_ARITY] = {0.0}, volume = 0.0;
+    double members[IST_ARITY] = {0.0}, volumes[IST_ARITY] = {0.0}, volume = 0.0;
     uint32_t drawn = spheres->count < DRAWN_CLUSTERS ? (uint32_t)spheres->count : DRAWN_CLUSTERS;
     char caption[80], algorithm[48];
     const papers_source source = {algorithm, PAPERS_ONE_THREAD, solid->view.face_count};
@@ -910,7 +910,7 @@ static bool add_clusters(papers_plot *plot, const papers_solid *solid,
     for (uint32_t i = 0; i < spheres->count && good; ++i) {
         const carom_packing_sphere *s = &spheres->data[i];
         double cube = s->radius * s->radius * s->radius;
-        counts[tree.cluster[i]] += 1.0;
+        members[tree.cluster[i]] += 1.0;
         volumes[tree.cluster[i]] += cube;
         volume += cube;
         if (i < drawn && balls != NULL && colours != NULL) {
@@ -926,7 +926,7 @@ static bool add_clusters(papers_plot *plot, const papers_solid *solid,
     for (uint32_t k = 0; k < IST_ARITY && good; ++k)
         papers_add(
             plot, &source, split_names[split],
-            (const double[]){k + 1.0, counts[k] / (double)spheres->count, volumes[k] / volume});
+            (const double[]){k + 1.0, members[k] / (double)spheres->count, volumes[k] / volume});
     ist_free(&tree);
     return good;
 }
