@@ -774,9 +774,11 @@ void CAROM_CPU(carom_solid_consider_batch)(const carom_solid_query *query,
             __builtin_prefetch(query->solids[0]->view.corners + 3 * (uint64_t)a[first + i]);
             __builtin_prefetch(query->solids[1]->view.corners + 3 * (uint64_t)b[first + i]);
         }
-        for (uint32_t i = 0; i < pairs; ++i) {
-            solid_pair_cpu_read_face(query, batch, 0, a[first + i], i);
-            solid_pair_cpu_read_face(query, batch, 1, b[first + i], i);
+        /* The last vector is filled up with the last pair: lanes that do not count are defined. */
+        for (uint32_t i = 0; i < pairs || i % CAROM_LANES64 != 0; ++i) {
+            uint32_t from = first + CAROM_MIN(i, pairs - 1);
+            solid_pair_cpu_read_face(query, batch, 0, a[from], i);
+            solid_pair_cpu_read_face(query, batch, 1, b[from], i);
         }
         uint32_t kept = keep_near(query, batch, pairs);
         for (uint32_t at = 0; at < kept; at += CAROM_LANES64)
