@@ -404,7 +404,8 @@ static const char *poses_misuse(const options *o, const shard_head *shard, char 
     if (o->poses == NULL)
         return shard->number != 0 ? "--shard is for --poses"
                : endings_is(format, "csv") && !output_is_standard(o->output)
-                   ? "-o FILE.csv is the table of --poses"
+                   ? "-o FILE.csv is the table of --poses; without these end the name in .html, "
+                     ".glb or .png"
                    : NULL;
     if (o->output != NULL && !endings_is(format, "csv"))
         return "--poses writes a table: -o FILE.csv";
