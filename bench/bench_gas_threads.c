@@ -53,7 +53,7 @@ static void measure(bench *bench, uint64_t count, double fraction, double collis
     carom_gas_def def = {
         .edges = {edge, edge, edge}, .periodic = {true, true, true}, .sphere_count = count};
     slice s = {0};
-    carom_gas_measures measures;
+    carom_gas_measures measures = {0};
     carom_context_info info;
     if (carom_context_create(bench->def, &s.context) != CAROM_OK) return;
     carom_gas_sphere *spheres = scene_gas_lattice(count, 0.5, def.edges, 1);
