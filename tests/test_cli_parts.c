@@ -102,7 +102,7 @@ static void tables_are_joined_from_shards(void **state) {
         "<limit lower='0' upper='3' effort='1' velocity='1'/></joint>"
         "<joint name='k' type='prismatic'><parent link='b'/><child link='c'/><axis xyz='0 1 0'/>"
         "<limit lower='0' upper='3' effort='1' velocity='1'/></joint></robot>");
-    compare_tables("robot arm.urdf --sample 40");
+    compare_tables("robot arm.urdf --sample 40 --spheres 4 --fine 4 --inner 2");
     assert_int_equal(
         shell("cp one.csv row-1.csv; mv kept.csv row-6.csv; \"$carom\" merge row-*.csv "
               "-o bad.csv && rm bad.csv"),
