@@ -123,10 +123,12 @@ static void assert_nearly_as_full(const deforming *d, const carom_packing *made,
 static const carom_shape shapes[] = {CAROM_SHAPE_TORUS,    CAROM_SHAPE_BOX,  CAROM_SHAPE_KNOT,
                                      CAROM_SHAPE_CHAZELLE, CAROM_SHAPE_CONE, CAROM_SHAPE_CHAIN};
 
-/* Of the fill of a new packing of so few spheres. Observed: 0.69 for Chazelle's polyhedron when it
- * is twisted, 0.82 for a chain that is stretched, at least 0.85 for the others. */
-static double least_share(carom_shape shape) {
-    return shape == CAROM_SHAPE_CHAZELLE ? 0.65 : shape == CAROM_SHAPE_CHAIN ? 0.8 : 0.85;
+/* Of the fill of a new packing of so few spheres. Two cases are below the aim, 0.85: 0.69 and 0.82
+ * are what carrying and refilling reach there. */
+static double least_share(carom_shape shape, bending kind) {
+    if (shape == CAROM_SHAPE_CHAZELLE && kind == TWIST) return 0.68;
+    if (shape == CAROM_SHAPE_CHAIN && kind == STRETCH) return 0.81;
+    return 0.85;
 }
 
 static void deformed_packings_are_proved(void **state) {
@@ -143,7 +145,7 @@ static void deformed_packings_are_proved(void **state) {
                 assert_true(made->info.spheres <= 60);
                 assert_int_equal(made->info.inside_out, kind == MIRROR);
                 if (refill)
-                    assert_nearly_as_full(&d, made, 60, least_share(shapes[i]),
+                    assert_nearly_as_full(&d, made, 60, least_share(shapes[i], (bending)kind),
                                           carom_shape_name(shapes[i]), kind);
                 carom_packing_destroy(made);
             }
