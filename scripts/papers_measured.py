@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Usage: papers_measured.py BENCH FOLDER MACHINE >docs/papers-measured.md
        papers_measured.py --check BENCH FOLDER PAGE
+       papers_measured.py --device BENCH PAGE
 
 The page of what `carom bench papers -o FOLDER` measured: one table per figure, made of its CSV. A series of few rows is
 shown whole, of a longer one the number of its rows and the mean and the largest value of each column. Rows of a GPU are
 those of bench/papers_device.csv. MACHINE says what the others were measured on.
 
 With --check, the page is not written but compared with what FOLDER, a run of small inputs, has: the same figures in the
-same order, and for each the same columns and algorithms."""
+same order, and for each the same columns and algorithms. With --device, the rows of a GPU on the page are renewed from
+bench/papers_device.csv, and all others stay."""
 
 import csv
 import json
@@ -108,7 +110,23 @@ def check(bench, folder, page):
     return bad
 
 
+def renew_device(bench, page):
+    with open(page) as file:
+        head, *sections = re.split(r"^## ", file.read(), flags=re.MULTILINE)
+    head = re.sub(r"^- Rows of a GPU: .*$", f"- Rows of a GPU: {device_of()}.", head, flags=re.MULTILINE)
+    figures = {figure["name"]: figure for figure in figures_of(bench)}
+    for i, section in enumerate(sections):
+        name, *lines = section.rstrip("\n").split("\n")
+        kept = [line for line in lines if not (line.startswith("| ") and line.split(" | ")[2] == "GPU")]
+        rows = list(table(figures[name], device_rows(name)))[2:]
+        sections[i] = "\n".join([name, *kept, *rows]) + "\n\n"
+    with open(page, "w") as file:
+        file.write("## ".join([head, *sections]))
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "--check":
         sys.exit(check(*sys.argv[2:]))
+    if sys.argv[1] == "--device":
+        sys.exit(renew_device(*sys.argv[2:]))
     make(*sys.argv[1:])

@@ -7,6 +7,7 @@
 
 #include "pack/pack.h"
 #include "pack/pack_octree.h"
+#include "pack/pack_prototypes_item.h"
 #include "spheres/spheres_shares.h"
 #include "tests/support/packing.h"
 #include "tests/support/shapes.h"
@@ -439,6 +440,28 @@ static void threads_and_instruction_sets_give_the_same_bytes(void **state) {
     carom_mesh_destroy(mesh);
 }
 
+static int by_value(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* No two prototypes of a batch try the same point. */
+static void prototypes_try_points_of_their_own(void **state) {
+    (void)state;
+    static double tried[CAROM_PROTOTYPE_BATCH * CAROM_PROTOTYPE_TRIES];
+    const carom_vec3 low = {0.0, 0.0, 0.0}, high = {1.0, 1.0, 1.0};
+    for (uint64_t seed = 0; seed < 3; ++seed) {
+        size_t count = 0;
+        for (uint64_t i = 0; i < CAROM_PROTOTYPE_BATCH; ++i) {
+            carom_random random = carom_prototype_random(seed, i);
+            for (uint32_t k = 0; k < CAROM_PROTOTYPE_TRIES; ++k)
+                tried[count++] = carom_prototype_guess(&random, low, high).x;
+        }
+        qsort(tried, count, sizeof(*tried), by_value);
+        for (size_t i = 1; i < count; ++i) assert_true(tried[i - 1] < tried[i]);
+    }
+}
+
 /* Plates, needles, shells: right, or fewer spheres. */
 static void thin_solids_are_packed(void **state) {
     (void)state;
@@ -631,6 +654,7 @@ int main(void) {
         cmocka_unit_test(boxes_that_cross_count_once),
         cmocka_unit_test(position_and_scale_do_not_matter),
         cmocka_unit_test(threads_and_instruction_sets_give_the_same_bytes),
+        cmocka_unit_test(prototypes_try_points_of_their_own),
         cmocka_unit_test(thin_solids_are_packed),
         cmocka_unit_test(stops_at_its_goals),
         cmocka_unit_test(open_meshes_are_named_or_allowed),

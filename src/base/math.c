@@ -21,7 +21,7 @@
 #include "base/power.h"
 #include "base/sine_item.h"
 
-static const carom_dd HALF_PI = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
+static const carom_dd HALF_PI = {CAROM_HALF_PI_HIGH, CAROM_HALF_PI_LOW};
 static const carom_dd LN_2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
 static const carom_dd ONE_BY_LN_2 = {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56};
 static const carom_dd THIRD = {0x1.5555555555555p-2, 0x1.5555555555555p-56};

@@ -14,6 +14,10 @@
 
 __extension__ typedef unsigned __int128 carom_sine_wide;
 
+/* pi/2 as the nearest double and the double nearest to the remainder. */
+#define CAROM_HALF_PI_HIGH 0x1.921fb54442d18p+0
+#define CAROM_HALF_PI_LOW  0x1.1a62633145c07p-54
+
 /* Smaller angles have no effect: a relative 2^-60 is 1/128 of a unit in the last place. */
 #define CAROM_SINE_NEGLIGIBLE 0x1p-30
 
@@ -115,8 +119,8 @@ CAROM_ITEM carom_dd carom_sine_reduce_any(double x, unsigned *quadrant) {
         lower = ~lower;
     }
     carom_dd half_pi;
-    half_pi.high = 0x1.921fb54442d18p+0;
-    half_pi.low = 0x1.1a62633145c07p-54;
+    half_pi.high = CAROM_HALF_PI_HIGH;
+    half_pi.low = CAROM_HALF_PI_LOW;
     carom_dd turns = carom_dd_add(carom_sine_fraction(upper),
                                   carom_dd_scale(carom_sine_fraction(lower), CAROM_SINE_WORD_UNIT));
     carom_dd rest = carom_dd_multiply(turns, half_pi);
@@ -132,7 +136,7 @@ CAROM_ITEM carom_dd carom_sine_reduce_any(double x, unsigned *quadrant) {
 /* The same, faster for common angles (Cody, Waite 1980). Three parts leave an error below 2^-97;
  * where the rest is so small that this could matter, the function above is used. */
 CAROM_ITEM carom_dd carom_sine_reduce(double x, unsigned *quadrant) {
-    const double quarter_pi = 0x1.921fb54442d18p-1, most = 0x1p20, least_rest = 0x1p-20;
+    const double quarter_pi = 0.5 * CAROM_HALF_PI_HIGH, most = 0x1p20, least_rest = 0x1p-20;
     *quadrant = 0;
     if (x <= quarter_pi) return carom_dd_of(x);
     if (x > most) return carom_sine_reduce_any(x, quadrant);

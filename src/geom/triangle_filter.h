@@ -37,10 +37,15 @@ CAROM_ITEM double carom_extent_of_six(double a, double b, double c, double d, do
 /* Per product of extents, of which the bound has 8: 64 e, as explained above, is 8 times it. */
 #define CAROM_PAIR_ERROR 0x1p-50
 
+/* The bound, one text for doubles, floats and lanes of both. `unit` is 2^3 times the unit roundoff,
+ * `underflow` the factor of the second part. */
+#define CAROM_ORIENT_ERROR(unit, underflow, x, y, z)                                               \
+    ((unit) * (8 * (x) * (y) * (z)) +                                                              \
+     (underflow) * ((((x) + (y)) + ((z) + 1)) * (((x) + (y)) + ((z) + 1))))
+
 /* Above it a determinant of differences bounded by x, y, z has the sign of its computed value. */
 CAROM_ITEM double carom_orient_error(double x, double y, double z) {
-    double sum = (x + y) + (z + 1.0);
-    return CAROM_PAIR_ERROR * (8.0 * x * y * z) + CAROM_ORIENT_UNDERFLOW * (sum * sum);
+    return CAROM_ORIENT_ERROR(CAROM_PAIR_ERROR, CAROM_ORIENT_UNDERFLOW, x, y, z);
 }
 
 CAROM_ITEM double carom_pair_error(const carom_vec3 *a, const carom_vec3 *b) {

@@ -29,7 +29,7 @@ void carom_mesh_destroy(carom_mesh *mesh) {
     if (mesh == NULL) return;
     carom_allocator allocator = mesh->allocator;
     for (uint64_t i = 0; i < mesh->property_count; ++i)
-        carom_release(&allocator, (void *)(uintptr_t)mesh->properties[i].values);
+        carom_release(&allocator, carom_mesh_own_values(&mesh->properties[i]));
     CAROM_RELEASE_ALL(&allocator, mesh->positions, mesh->corners, mesh->offsets, mesh->parts,
                       mesh->part_names, mesh->name_bytes, mesh->properties, mesh->property_names,
                       mesh);
@@ -68,7 +68,7 @@ carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_origin *or
  * then searched for serially. */
 
 static carom_status positions_are_finite(void *argument, carom_range range) {
-    const carom_mesh_view *view = argument;
+    const carom_mesh_view *view = *(const carom_mesh_view **)argument;
     bool finite = true;
     for (uint64_t i = range.begin; i < range.end; ++i)
         finite = finite & carom_vec_finite(carom_mesh_position(view, i));
@@ -76,7 +76,7 @@ static carom_status positions_are_finite(void *argument, carom_range range) {
 }
 
 static carom_status corners_are_vertices(void *argument, carom_range range) {
-    const carom_mesh_view *view = argument;
+    const carom_mesh_view *view = *(const carom_mesh_view **)argument;
     uint32_t largest = 0;
     for (uint64_t i = range.begin; i < range.end; ++i)
         largest = CAROM_MAX(largest, view->corners[i]);
@@ -85,7 +85,7 @@ static carom_status corners_are_vertices(void *argument, carom_range range) {
 
 static carom_status check_positions(carom_context *context, const carom_mesh_view *view) {
     carom_status status = carom_parallel_for(context, view->vertex_count, MESH_VERTICES_PER_RANGE,
-                                             positions_are_finite, (void *)(uintptr_t)view);
+                                             positions_are_finite, &view);
     if (status != CAROM_BAD_INPUT) return status;
     uint64_t i = 0;
     while (carom_vec_finite(carom_mesh_position(view, i))) ++i;
@@ -129,9 +129,8 @@ static uint64_t face_of_corner(const carom_mesh_view *view, uint64_t corner) {
 }
 
 static carom_status check_corners(carom_context *context, const carom_mesh_view *view) {
-    carom_status status =
-        carom_parallel_for(context, carom_mesh_corner_count(view), MESH_VERTICES_PER_RANGE,
-                           corners_are_vertices, (void *)(uintptr_t)view);
+    carom_status status = carom_parallel_for(context, carom_mesh_corner_count(view),
+                                             MESH_VERTICES_PER_RANGE, corners_are_vertices, &view);
     if (status != CAROM_BAD_INPUT) return status;
     uint64_t i = 0;
     while (view->corners[i] < view->vertex_count) ++i;

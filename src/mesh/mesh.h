@@ -46,6 +46,11 @@ static inline size_t carom_property_size(carom_mesh_property_type type) {
     return sizes[type];
 }
 
+/* The values of a property, for who allocated them: a mesh that is made, or freed. */
+static inline void *carom_mesh_own_values(const carom_mesh_property *property) {
+    return (void *)(uintptr_t)property->values;
+}
+
 /* Copies the properties of a view to a mesh whose counts are set: vertex i of the mesh has the
  * values of vertex_from[i], face f those of face_from[f]; NULL where they are the same. False when
  * there is no memory; what was allocated is then the mesh's. */

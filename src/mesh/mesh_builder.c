@@ -167,7 +167,7 @@ void carom_builder_release(carom_builder *builder) {
     carom_corners_release(&builder->parts, allocator);
     carom_names_release(&builder->names, allocator);
     for (uint64_t i = 0; i < builder->property_count; ++i)
-        carom_release(allocator, (void *)(uintptr_t)builder->properties[i].values);
+        carom_release(allocator, carom_mesh_own_values(&builder->properties[i]));
     carom_release(allocator, builder->properties);
     carom_names_release(&builder->property_names, allocator);
 }

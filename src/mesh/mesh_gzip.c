@@ -13,6 +13,7 @@
 #include "base/progress.h"
 
 #ifdef CAROM_HAVE_ZLIB
+#define ZLIB_CONST /* what is read is const */
 #include <zlib.h>
 
 #define GZIP_WINDOW       (1 << 15) /* bytes: deflate refers back as far, and zlib keeps them */
@@ -83,7 +84,7 @@ static carom_status unpack(unpacking *u, const uint8_t *bytes) {
     uint64_t given = 0;
     while (!carom_progress_cancelled(u->context)) {
         if (stream->avail_in == 0) {
-            stream->next_in = (Bytef *)(uintptr_t)(bytes + given);
+            stream->next_in = bytes + given;
             stream->avail_in = (uInt)CAROM_MIN(u->size - given, MESH_GZIP_BYTES_PER_REPORT);
             given += stream->avail_in;
             carom_progress_add(u->context, 0, stream->avail_in);
@@ -146,7 +147,7 @@ bool carom_inflate(carom_context *context, const uint8_t *bytes, uint64_t size, 
     int code = Z_OK;
     while (code == Z_OK) {
         if (stream.avail_in == 0) {
-            stream.next_in = (Bytef *)(uintptr_t)(bytes + given);
+            stream.next_in = bytes + given;
             stream.avail_in = (uInt)CAROM_MIN(size - given, MESH_GZIP_BYTES_PER_REPORT);
             given += stream.avail_in;
         }
@@ -190,7 +191,7 @@ carom_status carom_deflate_open(carom_context *context, const char *name, carom_
 
 carom_status carom_deflate_write(carom_deflate *d, const uint8_t *bytes, size_t size, bool last,
                                  carom_put_fn *put, void *user) {
-    d->stream.next_in = (Bytef *)(uintptr_t)bytes;
+    d->stream.next_in = bytes;
     d->stream.avail_in = (uInt)size;
     do {
         d->stream.next_out = d->out;

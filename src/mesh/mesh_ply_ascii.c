@@ -105,7 +105,7 @@ static bool store_value(const carom_mesh_property *property, uint64_t index, dou
         [CAROM_MESH_PROPERTY_TYPE_INT32] = {-2147483648.0, 2147483647.0},
         [CAROM_MESH_PROPERTY_TYPE_UINT32] = {0.0, 4294967295.0}};
     size_t size = carom_property_size(property->type);
-    char *to = (char *)(uintptr_t)property->values + index * size;
+    char *to = (char *)carom_mesh_own_values(property) + index * size;
     if (property->type == CAROM_MESH_PROPERTY_TYPE_FLOAT64) {
         memcpy(to, &value, sizeof(value));
     } else if (property->type == CAROM_MESH_PROPERTY_TYPE_FLOAT32) {
@@ -137,7 +137,7 @@ static carom_status read_kept(const line *l, carom_builder *builder, uint32_t ke
     l->text->at = word;
     carom_text_skip_word(l->text);
     if (held || property->values == NULL) return CAROM_OK;
-    carom_release(&builder->context->allocator, (void *)(uintptr_t)property->values);
+    carom_release(&builder->context->allocator, carom_mesh_own_values(property));
     property->values = NULL;
     return CAROM_OK;
 }

@@ -346,6 +346,7 @@ enum pack_cuda_block {
     CHUNK_NEXT,
     PACK_CUDA_CANDIDATES,
     CANDIDATE_KEYS,
+    PROTOTYPE_STARTS,
     CONTEST,
     SORT_KEYS,
     SORTED_KEYS,
@@ -856,6 +857,9 @@ static carom_status pack_climb(carom_device *device, carom_device_pack *p,
                                        sizeof(pack_cuda_candidate)));
     CAROM_DEVICE_TRY(
         pack_cuda_reserve(device, p, CANDIDATE_KEYS, prototypes->count, sizeof(uint64_t)));
+    CAROM_DEVICE_TRY(
+        pack_cuda_reserve(device, p, PROTOTYPE_STARTS, prototypes->count, sizeof(uint32_t)));
+    v->starts = data_of<uint32_t>(p, PROTOTYPE_STARTS);
     v->candidates = data_of<pack_cuda_candidate>(p, PACK_CUDA_CANDIDATES);
     v->keys = data_of<uint64_t>(p, CANDIDATE_KEYS);
     news *read = news_of(device);

@@ -94,7 +94,8 @@ struct pack_cuda_view {
     uint32_t *chunk_next;
     uint32_t chunk_capacity;
     pack_cuda_candidate *candidates;
-    uint64_t *keys; /* of candidates: larger radii first, then the order of the groups */
+    uint64_t *keys;   /* of candidates: larger radii first, then the order of the groups */
+    uint32_t *starts; /* of prototypes: the guess that each begins at */
     counters *n;
 };
 
@@ -111,7 +112,8 @@ static __device__ inline uint64_t level_key(uint32_t level, int64_t x, int64_t y
 /* Queues the examination of all groups. */
 carom_status carom_pack_cuda_examine(carom_device *device, const pack_cuda_view &v);
 
-/* Queues the moves of a batch of prototypes: candidates, and the largest radius in n->largest. */
+/* Queues the guesses and moves of a batch of prototypes: candidates, and the largest radius in
+ * n->largest. */
 void carom_pack_cuda_climb(carom_device *device, const pack_cuda_view &v,
                            const carom_device_prototypes &prototypes);
 

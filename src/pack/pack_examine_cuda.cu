@@ -28,6 +28,7 @@
 #define PACK_EXAMINE_CELLS_PER_PUSH  16u  /* cells of a group that are put on the stack at a time */
 #define PACK_EXAMINE_CUDA_MOST_CELLS 256u /* on the stack: seven more for each of 31 levels */
 #define OCTANTS                      8u   /* children of a cell */
+#define GUESS_WARPS                  4u   /* of a block that finds where a prototype begins */
 /* Of the distance that is climbed: steps that are shorter gain too little. */
 #define EXAMINE_LEAST_STEP           0.05
 #define PACK_EXAMINE_CUDA_MOST_NODES (CAROM_BVH_LEVELS * CAROM_BVH_WIDTH)
@@ -927,21 +928,52 @@ static __device__ void pack_examine_cuda_move(const pack_cuda_view &v, workspace
     atomicMax(&v.n->largest, radius);
 }
 
+/* Finds the first guess of each prototype that is inside the solid and outside of all balls: a
+ * block per prototype, each of its warps with every fourth guess. A prototype takes twenty of them
+ * once most of the solid is filled, and some in each batch take all: one after the other would take
+ * as long as the moves. */
+static __global__ void __launch_bounds__(GUESS_WARPS *CAROM_WARP)
+    find_starts(pack_cuda_view v, carom_device_prototypes prototypes) {
+    __shared__ pack_examine_cuda_open_node stacks[GUESS_WARPS][PACK_EXAMINE_CUDA_MOST_NODES];
+    __shared__ unsigned first;
+    unsigned warp = threadIdx.x / CAROM_WARP, lane = lane_of(), next = 0;
+    carom_device_begin();
+    carom_random random = carom_prototype_random(prototypes.seed, prototypes.before + blockIdx.x);
+    if (threadIdx.x == 0) first = CAROM_PROTOTYPE_TRIES;
+    __syncthreads();
+    for (unsigned i = warp; i < CAROM_PROTOTYPE_TRIES; i += GUESS_WARPS) {
+        carom_vec3 at = {0.0, 0.0, 0.0};
+        for (; next <= i; ++next)
+            at = carom_prototype_guess(&random, prototypes.low, prototypes.high);
+        unsigned found = lane == 0 ? atomicMin(&first, CAROM_PROTOTYPE_TRIES) : 0; /* reads it */
+        if (__shfl_sync(~0u, found, 0) < i) break;
+        if (ball_distance(v, at) <= 0.0 || !pack_examine_cuda_is_inside(v, stacks[warp], at))
+            continue;
+        if (lane == 0) atomicMin(&first, i);
+        break;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) v.starts[blockIdx.x] = first;
+}
+
 /* A warp per prototype, each in a block of its own: they take very different numbers of steps. */
 static __global__ void __launch_bounds__(CAROM_WARP)
     climb_prototypes(pack_cuda_view v, carom_device_prototypes prototypes) {
     __shared__ workspace w;
+    carom_vec3 at = {0.0, 0.0, 0.0};
     carom_device_begin();
+    uint32_t start = v.starts[blockIdx.x];
+    CAROM_ASSERT(start <= CAROM_PROTOTYPE_TRIES);
+    if (start == CAROM_PROTOTYPE_TRIES) return;
     carom_random random = carom_prototype_random(prototypes.seed, prototypes.before + blockIdx.x);
-    for (uint32_t i = 0; i < CAROM_PROTOTYPE_TRIES; ++i) {
-        carom_vec3 at = carom_prototype_guess(&random, prototypes.low, prototypes.high);
-        if (ball_distance(v, at) <= 0.0 || !pack_examine_cuda_is_inside(v, w.stack, at)) continue;
-        pack_examine_cuda_move(v, w, at, prototypes.as_published, (uint32_t)blockIdx.x);
-        return;
-    }
+    for (uint32_t i = 0; i <= start; ++i)
+        at = carom_prototype_guess(&random, prototypes.low, prototypes.high);
+    pack_examine_cuda_move(v, w, at, prototypes.as_published, (uint32_t)blockIdx.x);
 }
 
 void carom_pack_cuda_climb(carom_device *device, const pack_cuda_view &v,
                            const carom_device_prototypes &prototypes) {
+    carom_device_launch(device, find_starts, prototypes.count, GUESS_WARPS * CAROM_WARP, v,
+                        prototypes);
     carom_device_launch(device, climb_prototypes, prototypes.count, CAROM_WARP, v, prototypes);
 }

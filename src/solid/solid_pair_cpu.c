@@ -496,8 +496,7 @@ CAROM_SIMD carom_f64v pair_error(const solid_pair_cpu_vec *a, const solid_pair_c
     carom_f64v x = extent_of_6(a[0].x, a[1].x, a[2].x, b[0].x, b[1].x, b[2].x);
     carom_f64v y = extent_of_6(a[0].y, a[1].y, a[2].y, b[0].y, b[1].y, b[2].y);
     carom_f64v z = extent_of_6(a[0].z, a[1].z, a[2].z, b[0].z, b[1].z, b[2].z);
-    carom_f64v sum = (x + y) + (z + 1.0);
-    return CAROM_PAIR_ERROR * (8.0 * x * y * z) + CAROM_ORIENT_UNDERFLOW * (sum * sum);
+    return CAROM_ORIENT_ERROR(CAROM_PAIR_ERROR, CAROM_ORIENT_UNDERFLOW, x, y, z);
 }
 
 CAROM_SIMD carom_i64v solid_pair_cpu_certain(const sides *s) {

@@ -46,7 +46,7 @@ typedef struct soup_cpu_answer {
 #define MAXIMUM   carom_f64v_max
 #define MAGNITUDE carom_f64v_abs
 #define SET_OF    carom_lanes_of64
-#define UNIT      CAROM_FILTER_UNIT64
+#define UNIT      CAROM_PAIR_ERROR
 #define SUBNORMAL CAROM_ORIENT_UNDERFLOW
 
 typedef struct vec_f64 {

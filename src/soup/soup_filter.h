@@ -39,8 +39,7 @@ static inline NAME(vec) NAME(load_from)(const carom_soup_points *points, const p
 
 /* carom_orient_error. */
 static inline VECTOR NAME(orient_error)(VECTOR x, VECTOR y, VECTOR z) {
-    VECTOR sum = (x + y) + (z + 1);
-    return UNIT * (8 * x * y * z) + SUBNORMAL * (sum * sum);
+    return CAROM_ORIENT_ERROR(UNIT, SUBNORMAL, x, y, z);
 }
 
 static inline VECTOR NAME(most_of_4)(VECTOR a, VECTOR b, VECTOR c, VECTOR d) {

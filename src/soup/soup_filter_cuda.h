@@ -9,6 +9,7 @@
 #define CAROM_SRC_SOUP_SOUP_FILTER_CUDA_H
 
 #include "carom/geom.h"
+#include "geom/triangle_filter.h"
 #include "soup/soup_filter_error.h"
 
 /* ---- Triangles in sorted order --------------------------------------------------------------- */
@@ -72,8 +73,7 @@ static __device__ inline float soup_filter_cuda_orient(soup_filter_cuda_vec a,
 
 /* The error of a determinant of differences that are at most x, y, z (soup_filter.h). */
 static __device__ inline float error_of(float x, float y, float z) {
-    float sum = (x + y) + (z + 1.0f);
-    return CAROM_FILTER_UNIT32 * (8.0f * x * y * z) + CAROM_FILTER_UNDERFLOW32 * (sum * sum);
+    return CAROM_ORIENT_ERROR(CAROM_FILTER_UNIT32, CAROM_FILTER_UNDERFLOW32, x, y, z);
 }
 
 static __device__ inline float most_of(float a, float b, float c, float d) {

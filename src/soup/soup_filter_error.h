@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* soup_filter_error.h: the constants of the filters' error bound (carom_orient_error), for doubles
- * and for floats, and of boxes in floats; on the CPU and on the GPU. */
+/* soup_filter_error.h: the constants of the filters' error bound for floats (those for doubles are
+ * in triangle_filter.h), and of boxes in floats; on the CPU and on the GPU. */
 #ifndef CAROM_SRC_SOUP_SOUP_FILTER_ERROR_H
 #define CAROM_SRC_SOUP_SOUP_FILTER_ERROR_H
 
-/* Of a product of three extents: 2^3 times the unit roundoff, 2^-53 and 2^-24. */
-#define CAROM_FILTER_UNIT64 0x1p-50
+/* Of a product of three extents: 2^3 times the unit roundoff, 2^-24 (CAROM_ORIENT_ERROR). */
 #define CAROM_FILTER_UNIT32 0x1p-21f
 
 /* What underflow adds, in floats: above the subnormals, whose arithmetic is slow; the smallest
