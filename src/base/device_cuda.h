@@ -91,7 +91,9 @@ typedef enum carom_scratch_rule {
     X(BATCH_SORT, RUNNING, "keys and order of points or rays")                                     \
     X(BATCH_FOUND, RUNNING, "candidates of points or rays")                                        \
     X(BATCH_LEFT, RUNNING, "points or rays that floats leave open")                                \
-    X(BATCH_OPEN, FINISHED, "triangles of those that doubles leave open, for the host")            \
+    X(BATCH_EXACT, RUNNING, "of these, those that doubles leave open")                             \
+    X(BATCH_OPEN, FINISHED, "triangles of points or rays, for the host")                           \
+    X(BATCH_FIELD, FINISHED, "corners and moments of a tree of the host")                          \
     X(BATCH_INPUT, FINISHED, "points or rays from the host")                                       \
     X(BATCH_OUTPUT, FINISHED, "results for the host")                                              \
     /* broad_cuda.h */                                                                             \
