@@ -23,7 +23,7 @@
  *
  * What a context of backend cuda computes on the GPU, by engine:
  *   soup     create, update, self_pairs, cross_pairs, count, meet: all of it; in device memory here
- *            the same within a margin;
+ *            the same within a margin; self_segments, cross_segments;
  *            self_impacts, cross_impacts, first_impact, near, safe_step, safe_distances; impacts
  *            and what is near in device memory here
  *            closest_points, cast_rays, winding, winding_fractions, signed_distances; in device
