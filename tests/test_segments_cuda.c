@@ -63,26 +63,26 @@ static uint64_t faces_of(const both *b) {
 }
 
 static void assert_self_same(carom_random *random, const both *b, uint64_t more) {
-    carom_pairs meeting = {0};
-    assert_ok(cpu, carom_soup_self_pairs(cpu, b->cpu, &meeting));
-    uint64_t count = choose_pairs(random, &meeting, faces_of(b), faces_of(b), more);
+    carom_pairs crossed = {0};
+    assert_ok(cpu, carom_soup_self_pairs(cpu, b->cpu, &crossed));
+    uint64_t count = choose_pairs(random, &crossed, faces_of(b), faces_of(b), more);
     assert_ok(cpu, carom_soup_self_segments(cpu, b->cpu, pairs, count, &expected));
     assert_ok(cuda, carom_soup_self_segments(cuda, b->cuda, pairs, count, &found));
     assert_same(count);
-    carom_pairs_free(&meeting);
+    carom_pairs_free(&crossed);
 }
 
 static void assert_cross_same(carom_random *random, const both *a, const carom_pose *pose_a,
                               const both *b, const carom_pose *pose_b, uint64_t more) {
-    carom_pairs meeting = {0};
-    assert_ok(cpu, carom_soup_cross_pairs(cpu, a->cpu, pose_a, b->cpu, pose_b, &meeting));
-    uint64_t count = choose_pairs(random, &meeting, faces_of(a), faces_of(b), more);
+    carom_pairs crossed = {0};
+    assert_ok(cpu, carom_soup_cross_pairs(cpu, a->cpu, pose_a, b->cpu, pose_b, &crossed));
+    uint64_t count = choose_pairs(random, &crossed, faces_of(a), faces_of(b), more);
     assert_ok(cpu, carom_soup_cross_segments(cpu, a->cpu, pose_a, b->cpu, pose_b, pairs, count,
                                              &expected));
     assert_ok(cuda, carom_soup_cross_segments(cuda, a->cuda, pose_a, b->cuda, pose_b, pairs, count,
                                               &found));
     assert_same(count);
-    carom_pairs_free(&meeting);
+    carom_pairs_free(&crossed);
 }
 
 static void lattice_soups_are_the_same(void **state) {
@@ -145,7 +145,7 @@ static void moved_soups_are_the_same(void **state) {
 
 /* Corners 2^300 apart: integers on the device are too short, between pairs for which they are not.
  */
-static void leftovers_keep_their_place(void **state) {
+static void leftovers_stay_in_order(void **state) {
     (void)state;
     if (cuda == NULL) skip();
     const double at[9][3] = {{0, 0, 0},
@@ -203,7 +203,7 @@ static void bad_input_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lattice_soups_are_the_same), cmocka_unit_test(shapes_are_the_same),
-        cmocka_unit_test(moved_soups_are_the_same),   cmocka_unit_test(leftovers_keep_their_place),
+        cmocka_unit_test(moved_soups_are_the_same),   cmocka_unit_test(leftovers_stay_in_order),
         cmocka_unit_test(bad_input_is_refused),
     };
     int failed = cmocka_run_group_tests_name("segments_cuda", tests, set_up, report);

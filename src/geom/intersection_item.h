@@ -66,41 +66,42 @@ CAROM_ITEM carom_cut carom_cut_by_edge(carom_vec3 p, carom_vec3 q, carom_vec3 fr
     return c;
 }
 
-typedef struct carom_dd3 {
+typedef struct carom_cut_dd3 {
     carom_dd x[3];
-} carom_dd3;
+} carom_cut_dd3;
 
-CAROM_ITEM carom_dd3 carom_dd3_row(carom_vec3 from, carom_vec3 to) {
-    carom_dd3 row;
+CAROM_ITEM carom_cut_dd3 carom_cut_dd3_row(carom_vec3 from, carom_vec3 to) {
+    carom_cut_dd3 row;
     row.x[0] = carom_dd_diff(to.x, from.x);
     row.x[1] = carom_dd_diff(to.y, from.y);
     row.x[2] = carom_dd_diff(to.z, from.z);
     return row;
 }
 
-CAROM_ITEM double carom_dd3_largest(const carom_dd3 *a) {
+CAROM_ITEM double carom_cut_dd3_largest(const carom_cut_dd3 *a) {
     double xy = CAROM_MAX(fabs(a->x[0].high), fabs(a->x[1].high));
     return CAROM_MAX(xy, fabs(a->x[2].high));
 }
 
-CAROM_ITEM carom_dd carom_dd3_height(const carom_dd3 *n, const carom_dd3 *w) {
+CAROM_ITEM carom_dd carom_cut_dd3_height(const carom_cut_dd3 *n, const carom_cut_dd3 *w) {
     carom_dd sum =
         carom_dd_add(carom_dd_multiply(n->x[0], w->x[0]), carom_dd_multiply(n->x[1], w->x[1]));
     return carom_dd_add(sum, carom_dd_multiply(n->x[2], w->x[2]));
 }
 
 /* The double that all numbers within `error` of a round to; false if there is no such. */
-CAROM_ITEM bool carom_dd_round_certainly(carom_dd a, double error, double *to) {
+CAROM_ITEM bool carom_cut_round_certainly(carom_dd a, double error, double *to) {
     *to = a.high;
     return a.high + (a.low + error) == a.high && a.high + (a.low - error) == a.high;
 }
 
 CAROM_RARE_ITEM bool carom_cut_quickly(const carom_cut *c, carom_vec3 *at) {
-    carom_dd3 u = carom_dd3_row(c->u.from, c->u.to), v = carom_dd3_row(c->v.from, c->v.to), n;
-    carom_dd3 wp = carom_dd3_row(c->f, c->p), wq = carom_dd3_row(c->f, c->q),
-              way = carom_dd3_row(c->p, c->q);
-    double size_u = carom_dd3_largest(&u), size_v = carom_dd3_largest(&v);
-    double size_w = CAROM_MAX(carom_dd3_largest(&wp), carom_dd3_largest(&wq));
+    carom_cut_dd3 u = carom_cut_dd3_row(c->u.from, c->u.to),
+                  v = carom_cut_dd3_row(c->v.from, c->v.to), n;
+    carom_cut_dd3 wp = carom_cut_dd3_row(c->f, c->p), wq = carom_cut_dd3_row(c->f, c->q),
+                  way = carom_cut_dd3_row(c->p, c->q);
+    double size_u = carom_cut_dd3_largest(&u), size_v = carom_cut_dd3_largest(&v);
+    double size_w = CAROM_MAX(carom_cut_dd3_largest(&wp), carom_cut_dd3_largest(&wq));
     double largest = CAROM_MAX(carom_vec_largest(c->p), carom_vec_largest(c->q));
     double least = CAROM_MIN(CAROM_MIN(size_u, size_v), size_w);
     if (!(least > CAROM_CUT_LEAST && CAROM_MAX(size_u, size_v) < CAROM_CUT_LARGEST &&
@@ -110,7 +111,7 @@ CAROM_RARE_ITEM bool carom_cut_quickly(const carom_cut *c, carom_vec3 *at) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
         n.x[k] = carom_dd_sub(carom_dd_multiply(u.x[i], v.x[j]), carom_dd_multiply(u.x[j], v.x[i]));
     }
-    carom_dd hp = carom_dd3_height(&n, &wp), hq = carom_dd3_height(&n, &wq),
+    carom_dd hp = carom_cut_dd3_height(&n, &wp), hq = carom_cut_dd3_height(&n, &wq),
              range = carom_dd_sub(hp, hq);
     double error = CAROM_CUT_HEIGHT_ERROR * size_u * size_v * size_w + CAROM_CUT_HEIGHT_UNDERFLOW;
     if (!(fabs(range.high) > CAROM_CUT_RANGE_ERRORS * error)) return false;
@@ -123,7 +124,7 @@ CAROM_RARE_ITEM bool carom_cut_quickly(const carom_cut *c, carom_vec3 *at) {
         carom_dd x = carom_dd_add(carom_dd_of(from[k]), carom_dd_multiply(t, way.x[k]));
         double error_x = error_t * fabs(way.x[k].high) + CAROM_CUT_SUM_ERROR * fabs(from[k]) +
                          CAROM_CUT_POINT_UNDERFLOW;
-        if (!carom_dd_round_certainly(x, error_x, &to[k])) return false;
+        if (!carom_cut_round_certainly(x, error_x, &to[k])) return false;
     }
     *at = carom_vec(to[0], to[1], to[2]);
     return true;

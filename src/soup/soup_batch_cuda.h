@@ -323,7 +323,8 @@ static inline uint64_t carom_batch_lay_out_found(uint32_t count, char *memory,
 }
 
 /* KIND has the types input, result, open (of entries for the host) and decide_fn; the kernels keys,
- * find, decide, search and search_exactly; and decide_exactly(entries, count, decide_fn) for the host. */
+ * find, decide, search and search_exactly; and decide_exactly(entries, count, decide_fn) for the
+ * host. */
 template <typename KIND> struct carom_batch_arguments {
     const carom_device_soup *soup;
     const typename KIND::input *in; /* on the device, as is: */

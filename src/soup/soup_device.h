@@ -48,10 +48,10 @@ typedef struct carom_device_within {
 
 /* The segments of given pairs, in device memory until the next query. */
 typedef struct carom_device_segments {
-    const carom_soup_segment *segments; /* in order, but for those of the pairs for the host */
+    const carom_soup_segment *segments; /* in order, but for those of the rest */
     const uint32_t *starts;             /* of the segments of each pair; one more at the end */
-    const uint32_t *host; /* pairs that integers on the device are too short for, in any order */
-    uint64_t host_count;
+    const uint32_t *rest; /* pairs that integers on the device are too short for, in any order */
+    uint64_t rest_count;
 } carom_device_segments;
 
 typedef struct carom_cuda_soup {

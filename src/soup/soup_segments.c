@@ -168,9 +168,9 @@ static carom_status cut_all(const carom_soup_pair_input *input, carom_soup_segme
 typedef struct device_cut {
     const carom_soup_segment *segments;
     const uint32_t *starts; /* of the pairs, and the end */
-    uint32_t *host;         /* sorted: pairs whose segments are in `found` */
+    uint32_t *rest;         /* sorted: pairs whose segments are in `found` */
     soup_segments_found *found;
-    uint64_t pairs, host_count, count; /* the last of all segments */
+    uint64_t pairs, rest_count, count; /* the last of all segments */
 } device_cut;
 
 static int compare_pairs(const void *a, const void *b) {
@@ -185,20 +185,20 @@ static carom_status cut_rest(const carom_soup_pair_input *input, uint64_t first,
     carom_soup_view view_a, view_b;
     carom_soup soup_a = *input->a.soup, soup_b = *input->b.soup;
     carom_soup_pair_input here = *input;
-    cut->found = CAROM_ARENA_TAKE(scratch, soup_segments_found, cut->host_count + 1);
+    cut->found = CAROM_ARENA_TAKE(scratch, soup_segments_found, cut->rest_count + 1);
     if (cut->found == NULL) return carom_fail_memory(context, 0, "the segments found");
-    memset(cut->found, 0, (cut->host_count + 1) * sizeof(*cut->found));
-    if (cut->host_count == 0) return CAROM_OK;
-    qsort(cut->host, cut->host_count, sizeof(*cut->host), compare_pairs);
+    memset(cut->found, 0, (cut->rest_count + 1) * sizeof(*cut->found));
+    if (cut->rest_count == 0) return CAROM_OK;
+    qsort(cut->rest, cut->rest_count, sizeof(*cut->rest), compare_pairs);
     CAROM_TRY(carom_soup_get_current_view(context, &soup_a, &view_a));
     CAROM_TRY(carom_soup_get_current_view(context, &soup_b, &view_b));
     soup_a.positions = (void *)(uintptr_t)view_a.positions;
     soup_b.positions = (void *)(uintptr_t)view_b.positions;
     here.a.soup = &soup_a;
     here.b.soup = &soup_b;
-    for (uint64_t i = 0; i < cut->host_count; ++i) {
+    for (uint64_t i = 0; i < cut->rest_count; ++i) {
         carom_status status =
-            cut_pair(&here, input->pairs[first + cut->host[i]], 0, &cut->found[i]);
+            cut_pair(&here, input->pairs[first + cut->rest[i]], 0, &cut->found[i]);
         if (status == CAROM_NO_MEMORY) return carom_fail_memory(context, 0, "the segments found");
         if (status != CAROM_OK) return status;
         cut->count += cut->found[i].count;
@@ -211,14 +211,14 @@ static carom_status read_cut(carom_context *context, const carom_device_segments
                              device_cut *cut) {
     carom_arena *scratch = carom_scratch(context, 0);
     uint32_t *starts = CAROM_ARENA_TAKE(scratch, uint32_t, cut->pairs + 1);
-    cut->host = CAROM_ARENA_TAKE(scratch, uint32_t, result->host_count + 1);
-    if (starts == NULL || cut->host == NULL)
+    cut->rest = CAROM_ARENA_TAKE(scratch, uint32_t, result->rest_count + 1);
+    if (starts == NULL || cut->rest == NULL)
         return carom_fail_memory(context, 0, "the segments found");
     CAROM_TRY(carom_cuda_read(context, starts, result->starts, (cut->pairs + 1) * sizeof(*starts)));
     CAROM_TRY(
-        carom_cuda_read(context, cut->host, result->host, result->host_count * sizeof(*cut->host)));
+        carom_cuda_read(context, cut->rest, result->rest, result->rest_count * sizeof(*cut->rest)));
     cut->starts = starts;
-    cut->host_count = result->host_count;
+    cut->rest_count = result->rest_count;
     cut->count = starts[cut->pairs];
     carom_soup_segment *segments = CAROM_ARENA_TAKE(scratch, carom_soup_segment, cut->count + 1);
     if (segments == NULL) return carom_fail_memory(context, 0, "the segments found");
@@ -234,12 +234,12 @@ static void append_segments(carom_soup_segments *to, uint64_t space, uint64_t *a
     *at += some;
 }
 
-/* Segments of the device, with those of the host's pairs between them. */
+/* Segments of the device, with those of the pairs of the rest between them. */
 static void append_cut(const device_cut *cut, uint64_t space, uint64_t *at,
                        carom_soup_segments *to) {
     uint32_t from = 0;
-    for (uint64_t i = 0; i < cut->host_count; ++i) {
-        uint32_t start = cut->starts[cut->host[i]];
+    for (uint64_t i = 0; i < cut->rest_count; ++i) {
+        uint32_t start = cut->starts[cut->rest[i]];
         append_segments(to, space, at, cut->segments + from, start - from);
         for (const chunk *k = cut->found[i].first; k != NULL; k = k->next)
             append_segments(to, space, at, k->segments, k->count);
@@ -259,7 +259,7 @@ static carom_status cut_on_device(const carom_soup_pair_input *input, device_cut
         CAROM_TRY(carom_soup_device_find_segments(input, at, cut->pairs, &result));
         CAROM_TRY(read_cut(context, &result, cut));
         CAROM_TRY(cut_rest(input, at, cut));
-        context->work.undecided += cut->host_count;
+        context->work.undecided += cut->rest_count;
         *all += cut->count;
         if (carom_progress_stop(context, 0)) return CAROM_CANCELLED;
     }
