@@ -101,7 +101,7 @@ static void lattice_soups_are_the_same(void **state) {
     carom_random random = {81};
     for (int i = 0; i < TEST_CASES(2400); ++i) {
         double scale = both_scale(i);
-        double by = i % 7 == 3 ? 0.1 : 0.0;
+        double by = i % 7 == 3 ? 0.1 : i % 11 == 1 ? 1e10 : 0.0;
         bool floats = i % 2 == 0 && scale == 1.0 && by == 0.0;
         lattice_make(&random, &one);
         lattice_make(&random, &two);

@@ -113,9 +113,10 @@ static void lattice_soups_are_the_same(void **state) {
         lattice_make(&random, &two);
         end = one;
         lattice_shake(&random, &end);
-        lattice_move(&one, 0.0, scale);
-        lattice_move(&two, 0.0, scale);
-        lattice_move(&end, i % 5 == 2 && !floats ? 2.5 : 0.0, scale);
+        const double by = i % 11 == 1 && !floats && i % 4 != 0 ? 1e10 : 0.0;
+        lattice_move(&one, by, scale);
+        lattice_move(&two, by, scale);
+        lattice_move(&end, by + (i % 5 == 2 && !floats ? 2.5 : 0.0), scale);
         carom_mesh_view view_a = floats ? lattice_view_floats(&one) : lattice_view(&one);
         carom_mesh_view view_b =
             i % 4 == 0 && scale == 1.0 ? lattice_view_floats(&two) : lattice_view(&two);

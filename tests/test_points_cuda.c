@@ -315,6 +315,83 @@ static void signs_of_open_soups_are_the_same(void **state) {
     both_cloths_free(cuda, &cloths);
 }
 
+/* A lattice, so that every step has something to do, at three scales; nearest faces, first faces of
+ * rays and winding numbers as frames, many times. */
+enum { FRAME_POINTS, FRAME_RAYS, FRAME_WINDING, FRAME_COUNT = 300 };
+
+static carom_status queue_frame(carom_soup *soup, int kind, const void *in, void *out) {
+    if (kind == FRAME_POINTS)
+        return carom_cuda_soup_closest_points(cuda, soup, in, FRAME_COUNT, out);
+    if (kind == FRAME_RAYS) return carom_cuda_soup_cast_rays(cuda, soup, in, FRAME_COUNT, out);
+    return carom_cuda_soup_winding(cuda, soup, in, FRAME_COUNT, out);
+}
+
+static void assert_frame_same(const both *b, int kind, const void *in, const void *out) {
+    static carom_hit truth[FRAME_COUNT], read[FRAME_COUNT];
+    uint64_t bytes = FRAME_COUNT * (kind == FRAME_WINDING ? sizeof(int32_t) : sizeof(carom_hit));
+    carom_status status =
+        kind == FRAME_POINTS ? carom_soup_closest_points(cpu, b->cpu, in, FRAME_COUNT, truth)
+        : kind == FRAME_RAYS ? carom_soup_cast_rays(cpu, b->cpu, in, FRAME_COUNT, truth)
+                             : carom_soup_winding(cpu, b->cpu, in, FRAME_COUNT, (void *)truth);
+    assert_ok(cpu, status);
+    assert_ok(cuda, carom_cuda_read(cuda, read, out, bytes));
+    assert_memory_equal(read, truth, bytes);
+}
+
+static uint64_t scratch_of_cuda(void) {
+    carom_context_info info;
+    assert_ok(cuda, carom_context_get_info(cuda, &info));
+    return info.scratch_bytes;
+}
+
+static void run_frames(const both *b, int kind, const void *in, uint64_t in_bytes) {
+    carom_cuda_frame *frame;
+    void *device_in, *device_out;
+    uint64_t before = 0;
+    assert_ok(cuda, carom_cuda_allocate(cuda, in_bytes, &device_in));
+    assert_ok(cuda, carom_cuda_allocate(cuda, FRAME_COUNT * sizeof(carom_hit), &device_out));
+    assert_ok(cuda, carom_cuda_write(cuda, device_in, in, in_bytes));
+    assert_ok(cuda, carom_cuda_frame_begin(cuda));
+    assert_ok(cuda, queue_frame(b->cuda, kind, device_in, device_out));
+    assert_ok(cuda, carom_cuda_frame_end(cuda, &frame));
+    for (int round = 0; round < TEST_CASES(10000); ++round) {
+        if (round == 2) before = scratch_of_cuda();
+        assert_ok(cuda, carom_cuda_frame_run(cuda, frame));
+        assert_ok(cuda, carom_cuda_finish(cuda));
+        if (round == 0) assert_frame_same(b, kind, in, device_out);
+    }
+    assert_frame_same(b, kind, in, device_out);
+    assert_true(scratch_of_cuda() <= before);
+    carom_cuda_frame_destroy(frame);
+    carom_cuda_release(cuda, device_in);
+    carom_cuda_release(cuda, device_out);
+}
+
+static void frames_do_not_grow(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    static const double scales[] = {1.0, 1e-100, 1e100};
+    static carom_ray rays[FRAME_COUNT];
+    static lattice_soup soup;
+    carom_random random = {88};
+    for (int s = 0; s < (int)COUNT_OF(scales); ++s) {
+        double by = s == 0 ? 1e10 : 0.0; /* far away */
+        lattice_make(&random, &soup);
+        lattice_move(&soup, by, scales[s]);
+        carom_mesh_view view = lattice_view(&soup);
+        both b = both_create(cpu, cuda, &(carom_soup_def){.mesh = &view});
+        (void)lattice_points(&random, by, scales[s], FRAME_COUNT);
+        for (int i = 0; i < FRAME_COUNT; ++i) {
+            carom_vec3 p = points[i], q = points[(i + 1) % FRAME_COUNT];
+            rays[i] = (carom_ray){.origin = p, .direction = {q.x - p.x, q.y - p.y, scales[s]}};
+        }
+        run_frames(&b, FRAME_POINTS, points, FRAME_COUNT * sizeof(*points));
+        run_frames(&b, FRAME_RAYS, rays, sizeof(rays));
+        run_frames(&b, FRAME_WINDING, points, FRAME_COUNT * sizeof(*points));
+        both_destroy(&b);
+    }
+}
+
 static void bad_input_is_refused(void **state) {
     (void)state;
     if (cuda == NULL) skip();
@@ -367,6 +444,7 @@ int main(void) {
         cmocka_unit_test(bad_input_is_refused),
         cmocka_unit_test(signs_in_device_memory_are_the_same),
         cmocka_unit_test(signs_of_open_soups_are_the_same),
+        cmocka_unit_test(frames_do_not_grow),
     };
     return cmocka_run_group_tests_name("points_cuda", tests, set_up, report);
 }
