@@ -23,6 +23,7 @@ typedef enum query_kind {
     POINTS_UNIFORM, /* in the box */
     RAYS_CAMERA,    /* through the pixels of a picture, row by row */
     RAYS_RANDOM,    /* from anywhere in the box to anywhere in it */
+    RAYS_CORNERS,   /* from corners of faces to anywhere in the box: doubles leave many open */
     CLOTH_KINDS,
     TORUS_UNIFORM = CLOTH_KINDS, /* points in the box of a closed mesh */
     TORUS_SIGNED,                /* their signed distances */
@@ -30,7 +31,8 @@ typedef enum query_kind {
 } query_kind;
 
 static const char *const kind_names[QUERY_KINDS] = {
-    "points near", "points uniform", "rays camera", "rays random", "torus uniform", "torus signed"};
+    "points near",     "points uniform", "rays camera", "rays random",
+    "rays of corners", "torus uniform",  "torus signed"};
 
 typedef struct player {
     carom_context *cpu, *cuda;
@@ -45,7 +47,7 @@ typedef struct player {
 } player;
 
 static bool is_rays(const player *p) {
-    return p->kind == RAYS_CAMERA || p->kind == RAYS_RANDOM;
+    return p->kind >= RAYS_CAMERA && p->kind <= RAYS_CORNERS;
 }
 
 static bool run_cpu(void *input) {
@@ -129,6 +131,12 @@ static carom_vec3 near_point(carom_random *random, const surface *c) {
     return (carom_vec3){x[0], x[1], x[2]};
 }
 
+static carom_vec3 any_corner(carom_random *random, const surface *c) {
+    const float *p = c->view.positions;
+    p += 3 * c->view.corners[carom_random_next(random) % (3 * c->view.face_count)];
+    return (carom_vec3){(double)p[0], (double)p[1], (double)p[2]};
+}
+
 /* A ray through pixel i of a square picture of the box, from above. */
 static carom_ray camera_ray(const surface *c, uint64_t i, uint64_t count) {
     uint64_t width = (uint64_t)sqrt((double)count);
@@ -159,6 +167,11 @@ static void make_queries(player *p, const surface *c) {
             break;
         case RAYS_CAMERA:
             *ray = camera_ray(c, i, p->count);
+            break;
+        case RAYS_CORNERS:
+            a = any_corner(&random, c);
+            b = any_point(&random, c);
+            *ray = (carom_ray){.origin = a, .direction = {b.x - a.x, b.y - a.y, b.z - a.z}};
             break;
         default:
             a = any_point(&random, c);

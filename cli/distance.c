@@ -45,8 +45,7 @@ static const char details[] =
     "number\n"
     "is 1 or more, exactly; of one with holes it is the generalised winding number, at least 0.5.\n"
     "-o writes lines `distance`, or with --nearest `distance,face,x,y,z`, in the order of the\n"
-    "points. -o x.html, x.glb or x.png shows the points in the colours of their distances.\n"
-    "--device cuda is for balanced meshes.";
+    "points. -o x.html, x.glb or x.png shows the points in the colours of their distances.";
 
 typedef struct job {
     cli *cli;
@@ -279,6 +278,6 @@ const cli_command cli_distance = {
     .most = 2,
     .run = run,
     .defaults = &distance_defaults,
-    .on_cuda = true, /* balanced meshes; the library refuses others */
+    .on_cuda = true,
     .inputs = 2,
 };

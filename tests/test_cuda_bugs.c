@@ -134,6 +134,10 @@ static void points_and_rays(void **state) {
     BUG(carom_cuda_soup_winding, soup, context, NULL, &point, 1, &winding);
     BUG(carom_cuda_soup_winding, device_points, context, soup, NULL, 1, &winding);
     BUG(carom_cuda_soup_winding, device_windings, context, soup, &point, 1, NULL);
+    BUG(carom_cuda_soup_winding_fractions, context, BAD_CONTEXT, soup, &point, 1, &distance);
+    BUG(carom_cuda_soup_winding_fractions, soup, context, NULL, &point, 1, &distance);
+    BUG(carom_cuda_soup_winding_fractions, device_points, context, soup, NULL, 1, &distance);
+    BUG(carom_cuda_soup_winding_fractions, device_windings, context, soup, &point, 1, NULL);
     BUG(carom_cuda_soup_signed_distances, context, BAD_CONTEXT, soup, &point, 1, &distance, &hit);
     BUG(carom_cuda_soup_signed_distances, soup, context, NULL, &point, 1, &distance, &hit);
     BUG(carom_cuda_soup_signed_distances, device_points, context, soup, NULL, 1, &distance, &hit);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "carom/cuda.h"
-#include "tests/support/lattice.h"
+#include "tests/support/both.h"
 #include "tests/support/mesh_points.h"
 #include "tests/support/shapes.h"
 #include "tests/support/test.h"
@@ -51,22 +51,6 @@ static void assert_rays_same(carom_soup *on_cpu, carom_soup *on_cuda, uint64_t c
     assert_same_hits(count);
     assert_ok(cuda, carom_context_get_work(cuda, &work));
     on_host += work.undecided;
-}
-
-typedef struct both {
-    carom_soup *cpu, *cuda;
-} both;
-
-static both both_create(const carom_soup_def *def) {
-    both b;
-    assert_ok(cpu, carom_soup_create(cpu, def, &b.cpu));
-    assert_ok(cuda, carom_soup_create(cuda, def, &b.cuda));
-    return b;
-}
-
-static void both_destroy(both *b) {
-    carom_soup_destroy(b->cpu);
-    carom_soup_destroy(b->cuda);
 }
 
 /* ---- Rays ------------------------------------------------------------------------------------ */
@@ -118,22 +102,14 @@ static uint64_t rays_of_mesh(carom_random *random, const carom_mesh_view *view, 
 static void lattice_soups_are_the_same(void **state) {
     (void)state;
     if (cuda == NULL) skip();
-    static lattice_soup soup;
+    static both_lattice lattice;
     carom_random random = {91};
-    const double scales[] = {1.0, 0x1p-140, 0x1p130, 3.0, 0x1p-1000, 0x1p900};
     for (int i = 0; i < TEST_CASES(600); ++i) {
-        double scale = i % 3 == 0 ? scales[i / 3 % (int)COUNT_OF(scales)] : 1.0;
-        lattice_make(&random, &soup);
-        bool floats = i % 2 == 0 && scale == 1.0;
-        double by = i % 7 == 0 && !floats ? 0.1 : 0.0;
-        lattice_move(&soup, by, scale);
-        carom_mesh_view view = floats ? lattice_view_floats(&soup) : lattice_view(&soup);
-        carom_soup_def def = {.mesh = &view,
-                              .degenerate = i % 4 == 3 ? CAROM_SOUP_DEGENERATE_AS_SEGMENT
-                                                       : CAROM_SOUP_DEGENERATE_ALONE};
-        both b = both_create(&def);
-        assert_rays_same(b.cpu, b.cuda,
-                         lattice_rays(&random, by, scale, 1 + test_below(&random, 40)));
+        both_lattice_make(&random, i, &lattice);
+        both b = both_create(cpu, cuda, &lattice.def);
+        assert_rays_same(
+            b.cpu, b.cuda,
+            lattice_rays(&random, lattice.by, lattice.scale, 1 + test_below(&random, 40)));
         both_destroy(&b);
     }
 }
@@ -151,39 +127,20 @@ static void shapes_are_the_same(void **state) {
             carom_mesh_view view = {0};
             carom_soup_def def = {.mesh = &view};
             carom_mesh *mesh = shape_mesh(cpu, &shape, &view);
-            both b = both_create(&def);
+            both b = both_create(cpu, cuda, &def);
             assert_rays_same(b.cpu, b.cuda, rays_of_mesh(&random, &view, TEST_CASES(8000)));
             both_destroy(&b);
             carom_mesh_destroy(mesh);
         }
 }
 
-/* Triangles of very different sizes, needles, and one in a million. */
 static void uneven_soups_are_the_same(void **state) {
     (void)state;
     if (cuda == NULL) skip();
     carom_random random = {93};
-    static float xyz[3 * 3000];
-    static uint32_t corners[3000];
     for (int i = 0; i < TEST_CASES(40); ++i) {
-        carom_mesh_view view = {.positions = xyz,
-                                .scalar = CAROM_SCALAR_FLOAT32,
-                                .corners = corners,
-                                .face_count = 1 + test_below(&random, 1000)};
-        view.vertex_count = 3 * view.face_count;
-        for (uint32_t f = 0; f < view.face_count; ++f) {
-            double size = pow(10.0, -(double)test_below(&random, 8)), centre[3];
-            for (int k = 0; k < 3; ++k) centre[k] = carom_random_between(&random, -1.0, 1.0);
-            for (uint32_t v = 0; v < 3; ++v) {
-                double thin = v == 2 && f % 3 == 0 ? 1e-6 : 1.0;
-                corners[3 * f + v] = 3 * f + v;
-                for (uint32_t k = 0; k < 3; ++k)
-                    xyz[9 * f + 3 * v + k] =
-                        (float)(centre[k] + (v == 0 ? 0.0 : thin * size) *
-                                                carom_random_between(&random, -1.0, 1.0));
-            }
-        }
-        both b = both_create(&(carom_soup_def){.mesh = &view});
+        carom_mesh_view view = both_uneven(&random);
+        both b = both_create(cpu, cuda, &(carom_soup_def){.mesh = &view});
         assert_rays_same(b.cpu, b.cuda, rays_of_mesh(&random, &view, TEST_CASES(8000)));
         both_destroy(&b);
     }
@@ -198,15 +155,9 @@ static void changes_are_the_same(void **state) {
         lattice_make(&random, &soup);
         carom_mesh_view view = lattice_view(&soup);
         if (view.face_count == 0) continue;
-        both b = both_create(&(carom_soup_def){.mesh = &view});
+        both b = both_create(cpu, cuda, &(carom_soup_def){.mesh = &view});
         for (int change = 0; change < 3; ++change) {
-            uint32_t face = (uint32_t)(carom_random_next(&random) % view.face_count);
-            lattice_shake(&random, &soup);
-            view = lattice_view(&soup);
-            assert_ok(cpu, carom_soup_update(cpu, b.cpu, &view));
-            assert_ok(cuda, carom_soup_update(cuda, b.cuda, &view));
-            assert_ok(cpu, carom_soup_remove(cpu, b.cpu, &face, 1));
-            assert_ok(cuda, carom_soup_remove(cuda, b.cuda, &face, 1));
+            both_change(&b, &random, &soup);
             assert_rays_same(b.cpu, b.cuda, lattice_rays(&random, 0.0, 1.0, 50));
         }
         both_destroy(&b);
@@ -218,32 +169,22 @@ static void device_memory_is_the_same(void **state) {
     (void)state;
     if (cuda == NULL) skip();
     carom_random random = {95};
-    carom_mesh_view views[2] = {{0}, {0}};
-    carom_mesh *meshes[2];
-    void *positions[2], *device_rays, *device_hits;
+    both_cloths cloths;
+    void *device_rays, *device_hits;
     carom_cuda_frame *frame;
-    for (uint64_t i = 0; i < 2; ++i) {
-        const carom_shape_def shape = {
-            .shape = CAROM_SHAPE_CLOTH, .detail = 50, .seed = i, .scalar = CAROM_SCALAR_FLOAT32};
-        meshes[i] = shape_mesh(cpu, &shape, &views[i]);
-        uint64_t bytes = views[i].vertex_count * 3 * sizeof(float);
-        assert_ok(cuda, carom_cuda_allocate(cuda, bytes, &positions[i]));
-        assert_ok(cuda, carom_cuda_write(cuda, positions[i], views[i].positions, bytes));
-    }
-    both b = both_create(&(carom_soup_def){.mesh = &views[0]});
-    uint64_t count = rays_of_mesh(&random, &views[0], MOST_RAYS);
+    both_cloths_make(cpu, cuda, &cloths);
+    both b = both_create(cpu, cuda, &(carom_soup_def){.mesh = &cloths.views[0]});
+    uint64_t count = rays_of_mesh(&random, &cloths.views[0], MOST_RAYS);
     for (uint64_t i = 0; i < count; ++i) /* not far away, where all takes long */
         if (!(fabs(rays[i].origin.x) < 1e4)) rays[i].origin = (carom_vec3){0.1, 0.2, 0.3};
     assert_ok(cuda, carom_cuda_allocate(cuda, sizeof(rays), &device_rays));
     assert_ok(cuda, carom_cuda_allocate(cuda, sizeof(on_cuda_hits), &device_hits));
     for (uint64_t i = 0; i < 4; ++i) {
-        const carom_cuda_positions on_device = {positions[i % 2], CAROM_SCALAR_FLOAT32,
-                                                views[i % 2].vertex_count};
         assert_ok(cuda, carom_cuda_write(cuda, device_rays, rays, sizeof(rays)));
         memset(on_cuda_hits, 0x5A, sizeof(on_cuda_hits));
         assert_ok(cuda, carom_cuda_write(cuda, device_hits, on_cuda_hits, sizeof(on_cuda_hits)));
         if (i >= 2) assert_ok(cuda, carom_cuda_frame_begin(cuda));
-        assert_ok(cuda, carom_cuda_soup_update(cuda, b.cuda, &on_device));
+        assert_ok(cuda, carom_cuda_soup_update(cuda, b.cuda, &cloths.positions[i % 2]));
         assert_ok(cuda, carom_cuda_soup_cast_rays(cuda, b.cuda, device_rays, count, device_hits));
         if (i >= 2) {
             assert_ok(cuda, carom_cuda_frame_end(cuda, &frame));
@@ -252,15 +193,12 @@ static void device_memory_is_the_same(void **state) {
         assert_ok(cuda, carom_cuda_finish(cuda));
         if (i >= 2) carom_cuda_frame_destroy(frame);
         assert_ok(cuda, carom_cuda_read(cuda, on_cuda_hits, device_hits, sizeof(on_cuda_hits)));
-        assert_ok(cpu, carom_soup_update(cpu, b.cpu, &views[i % 2]));
+        assert_ok(cpu, carom_soup_update(cpu, b.cpu, &cloths.views[i % 2]));
         assert_ok(cpu, carom_soup_cast_rays(cpu, b.cpu, rays, count, on_cpu_hits));
         assert_same_hits(count);
     }
     both_destroy(&b);
-    for (int i = 0; i < 2; ++i) {
-        carom_cuda_release(cuda, positions[i]);
-        carom_mesh_destroy(meshes[i]);
-    }
+    both_cloths_free(cuda, &cloths);
     carom_cuda_release(cuda, device_rays);
     carom_cuda_release(cuda, device_hits);
 }
@@ -280,7 +218,7 @@ static void bad_input_is_refused(void **state) {
     void *device_rays, *device_hits;
     carom_hit hits[2];
     carom_soup *grid;
-    both b = both_create(&def);
+    both b = both_create(cpu, cuda, &def);
     assert_fails(cuda, carom_soup_cast_rays(cuda, b.cuda, bad, 2, hits), CAROM_BAD_INPUT,
                  "ray 1 has the direction");
     assert_fails(cuda, carom_soup_cast_rays(cuda, b.cpu, bad, 1, hits), CAROM_UNSUPPORTED,
@@ -300,7 +238,7 @@ static void bad_input_is_refused(void **state) {
     both_destroy(&b);
     carom_cuda_release(cuda, device_rays);
     carom_cuda_release(cuda, device_hits);
-    b = both_create(&(carom_soup_def){0}); /* no face at all */
+    b = both_create(cpu, cuda, &(carom_soup_def){0}); /* no face at all */
     rays[0] = rays[1] = bad[0];
     assert_rays_same(b.cpu, b.cuda, 2);
     assert_rays_same(b.cpu, b.cuda, 0);

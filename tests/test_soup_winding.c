@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "bvh/bvh_fraction_item.h"
 #include "bvh/bvh_winding.h"
 #include "tests/support/shapes.h"
 

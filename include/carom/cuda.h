@@ -23,10 +23,10 @@
  *
  * What a context of backend cuda computes on the GPU, by engine:
  *   soup     create, update, self_pairs, cross_pairs, count, meet: all of it; in device memory here
- *            the same within a margin;
+ *            the same within a margin; self_segments, cross_segments;
  *            self_impacts, cross_impacts, first_impact, near, safe_step, safe_distances; impacts
  *            and what is near in device memory here
- *            closest_points, cast_rays, winding, signed_distances of balanced soups; in device
+ *            closest_points, cast_rays, winding, winding_fractions, signed_distances; in device
  *            memory here
  *   kfree    measure
  *   parts    pairs, part by part
@@ -173,9 +173,9 @@ carom_cuda_soup_self_safe_distances(carom_context *context, const carom_soup *so
 /* ---- Points and rays ------------------------------------------------------------------------- */
 
 /* carom_soup_closest_points with points and hits in device memory, space for `count` each.
- * - Of some points doubles do not decide which face is nearest: these are decided on the host, in
- *   carom_cuda_finish, after which all hits are there. carom_cuda_get_steps counts them as
- *   open_in_doubles.
+ * - Where coordinates are so far apart (more than some 2^130) that integers on the device are too
+ *   short to decide which face is nearest, this is decided on the host, in carom_cuda_finish, after
+ *   which all hits are there. carom_cuda_get_steps counts such points as open_in_doubles.
  * - carom_cuda_finish fails with CAROM_BAD_INPUT where a point is not finite.
  * - CAROM_TOO_LARGE: 2^32 points or more. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_closest_points(
@@ -196,9 +196,18 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_winding(carom_context 
                                                                   uint64_t count,
                                                                   int32_t *device_windings);
 
+/* carom_soup_winding_fractions with points and results in device memory.
+ * - The host makes the sums over faces anew in each call, in their order on the CPU: the call first
+ *   waits for what is queued, and CAROM_UNSUPPORTED: a frame is being recorded.
+ * - carom_cuda_finish fails with CAROM_BAD_INPUT where a point is not finite. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_winding_fractions(
+    carom_context *context, const carom_soup *soup, const carom_vec3 *device_points, uint64_t count,
+    double *device_windings);
+
 /* carom_soup_signed_distances with points, distances and hits in device memory, with the same
  * rules; device_hits must not be NULL.
- * - CAROM_UNSUPPORTED: the soup is not balanced (carom_mesh_inspect). */
+ * - A soup that is not balanced (carom_mesh_inspect) has the rules of
+ *   carom_cuda_soup_winding_fractions. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_signed_distances(
     carom_context *context, const carom_soup *soup, const carom_vec3 *device_points, uint64_t count,
     double *device_distances, carom_hit *device_hits);

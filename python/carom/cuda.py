@@ -352,9 +352,13 @@ def winding(soup: Soup, points: Any, *, context: Optional[Context] = None) -> De
     return _answer(lib.carom_cuda_soup_winding, soup, points, 3, (np.int32,), context)[0]
 
 
+def winding_fractions(soup: Soup, points: Any, *, context: Optional[Context] = None) -> DeviceArray:
+    """Soup.winding_fractions for (n, 3) points in device memory. The generalised winding numbers stay there."""
+    return _answer(lib.carom_cuda_soup_winding_fractions, soup, points, 3, (np.float64,), context)[0]
+
+
 def signed_distances(soup: Soup, points: Any, *, context: Optional[Context] = None) -> tuple[DeviceArray, DeviceArray]:
-    """Soup.signed_distances for (n, 3) points in device memory, of a balanced soup: distances and hits, which stay
-    there."""
+    """Soup.signed_distances for (n, 3) points in device memory: distances and hits, which stay there."""
     distances, hits = _answer(lib.carom_cuda_soup_signed_distances, soup, points, 3, (np.float64, _HIT), context)
     return distances, hits
 

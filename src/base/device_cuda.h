@@ -74,6 +74,10 @@ typedef enum carom_scratch_rule {
     X(SOUP_UNDECIDED, RUNNING, "pairs that doubles leave open")                                    \
     X(SOUP_NEIGHBOURS, FINISHED, "diameters and counts of near faces")                             \
     X(SOUP_NEAR, FINISHED, "near faces that doubles leave open, for the host")                     \
+    X(SEGMENTS_ROWS, FINISHED, "pairs of faces, and how many segments they have")                  \
+    X(SEGMENTS_FOUND, RUNNING, "segments in any order")                                            \
+    X(SEGMENTS_ORDERED, FINISHED, "segments for the host")                                         \
+    X(SEGMENTS_HOST, FINISHED, "pairs whose segments the host finds")                              \
     /* impacts_cuda.cu */                                                                          \
     X(IMPACTS_ENDS, FINISHED, "end positions from the host")                                       \
     X(IMPACTS_FRAME, RUNNING, "where float32 points lie, and their gaps")                          \
@@ -91,7 +95,9 @@ typedef enum carom_scratch_rule {
     X(BATCH_SORT, RUNNING, "keys and order of points or rays")                                     \
     X(BATCH_FOUND, RUNNING, "candidates of points or rays")                                        \
     X(BATCH_LEFT, RUNNING, "points or rays that floats leave open")                                \
-    X(BATCH_OPEN, FINISHED, "triangles of those that doubles leave open, for the host")            \
+    X(BATCH_EXACT, RUNNING, "of these, those that doubles leave open")                             \
+    X(BATCH_OPEN, FINISHED, "triangles of points or rays, for the host")                           \
+    X(BATCH_FIELD, FINISHED, "corners and moments of a tree of the host")                          \
     X(BATCH_INPUT, FINISHED, "points or rays from the host")                                       \
     X(BATCH_OUTPUT, FINISHED, "results for the host")                                              \
     /* broad_cuda.h */                                                                             \

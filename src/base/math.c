@@ -18,10 +18,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/atan_item.h"
 #include "base/power.h"
 #include "base/sine_item.h"
 
-static const carom_dd HALF_PI = {CAROM_HALF_PI_HIGH, CAROM_HALF_PI_LOW};
 static const carom_dd LN_2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
 static const carom_dd ONE_BY_LN_2 = {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56};
 static const carom_dd THIRD = {0x1.5555555555555p-2, 0x1.5555555555555p-56};
@@ -142,43 +142,6 @@ double carom_hypot(double x, double y) {
 
 /* ---- Arctangent ------------------------------------------------------------------------------ */
 
-/* To a few digits: the series holds a little beyond. */
-#define TAN_EIGHTH_PI 0.41421356
-
-/* atan(u) for u in [0, tan(pi/8)]: u - u^3/3 + u^5/5 - ... */
-static carom_dd atan_near_zero(carom_dd u) {
-    carom_dd square = carom_dd_multiply(u, u);
-    carom_dd cube = carom_dd_multiply(square, u);
-    carom_dd third = carom_dd_multiply(cube, THIRD);
-    double t = square.high, p = 1.0 / 45.0; /* u^47/47 is below 2^-64 u */
-    for (int n = 43; n >= 5; n -= 2) p = 1.0 / n - t * p;
-    carom_dd rest = carom_dd_make(third.high, third.low - cube.high * t * p);
-    return carom_dd_sub(u, rest);
-}
-
 double carom_atan2(double y, double x) {
-    if (isnan(x) || isnan(y)) return (double)NAN;
-    double up = fabs(y), aside = fabs(x);
-    if (up == HUGE_VAL || aside == HUGE_VAL) { /* only the direction matters */
-        double is_up = up == HUGE_VAL ? 1.0 : 0.0, is_aside = aside == HUGE_VAL ? 1.0 : 0.0;
-        up = is_up;
-        aside = is_aside;
-    }
-    if (!signbit(x) && up < NEGLIGIBLE_RATIO * aside) return y / x; /* x > 0 */
-    carom_dd angle = {0.0, 0.0};
-    if (up != 0.0 && aside != 0.0) {
-        int exponent;
-        double larger = frexp(CAROM_MAX(up, aside), &exponent);
-        double smaller = ldexp(CAROM_MIN(up, aside), -exponent);
-        if (smaller > TAN_EIGHTH_PI * larger) { /* nearer to the diagonal */
-            carom_dd ratio =
-                carom_dd_divide(carom_dd_sum(larger, -smaller), carom_dd_sum(larger, smaller));
-            angle = carom_dd_sub(carom_dd_scale(HALF_PI, 0.5), atan_near_zero(ratio));
-        } else {
-            angle = atan_near_zero(carom_dd_divide(carom_dd_of(smaller), carom_dd_of(larger)));
-        }
-    }
-    if (up > aside) angle = carom_dd_sub(HALF_PI, angle);
-    if (signbit(x)) angle = carom_dd_sub(carom_dd_scale(HALF_PI, 2.0), angle);
-    return copysign(angle.high, y);
+    return carom_atan2_item(y, x);
 }

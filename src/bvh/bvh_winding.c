@@ -18,6 +18,7 @@
 
 #include "base/math.h"
 #include "bvh/bvh_cpu.h"
+#include "bvh/bvh_fraction_item.h"
 #include "bvh/bvh_winding_item.h"
 #include "geom/length.h"
 
@@ -233,6 +234,14 @@ static uint64_t moments_of(const carom_bvh *bvh, uint32_t level, uint32_t index)
     return bvh->level_start[level] - bvh->node_count[0] + index;
 }
 
+uint64_t carom_bvh_field_first(const carom_bvh *bvh, uint32_t level) {
+    return moments_of(bvh, level, 0);
+}
+
+uint64_t carom_bvh_field_nodes(const carom_bvh *bvh) {
+    return moment_count(bvh);
+}
+
 static carom_status load_blocks(void *argument, carom_range range) {
     const bvh_winding_summing *s = argument;
     for (uint64_t block = range.begin; block < range.end; ++block)
@@ -280,27 +289,6 @@ carom_status carom_bvh_field_make(carom_context *context, carom_arena *arena,
 
 /* ---- Generalised winding number -------------------------------------------------------------- */
 
-/* The part of area over square distance that the error bound of a node may be, at first; tuned on
- * the armadillo of 100k triangles. Each further try takes a quarter, the last one nothing: then all
- * angles are exact. */
-#define BVH_WINDING_FIRST_TOLERANCE 0x1p-5
-#define BVH_WINDING_MOST_TRIES      8
-#define NEXT_TRY                    0.25
-
-static double argument_of(const carom_bvh_angles *sum) {
-    double real = 1.0, imaginary = 0.0, turns = 0.0;
-    for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
-        double re = sum->real[lane], im = sum->imaginary[lane];
-        double next = real * im + imaginary * re;
-        turns += sum->turns[lane];
-        if (imaginary >= 0.0 && im >= 0.0 && next < 0.0) turns += 1.0;
-        if (imaginary < 0.0 && im < 0.0 && next >= 0.0) turns -= 1.0;
-        real = real * re - imaginary * im;
-        imaginary = next;
-    }
-    return carom_atan2(imaginary + 0.0, real) / (2.0 * CAROM_PI) + turns;
-}
-
 /* Evaluates with one tolerance; *error is the bound of the error. */
 static double evaluate(carom_context *context, const carom_bvh *bvh, const carom_bvh_field *field,
                        const double point[3], double tolerance, double *error) {
@@ -328,24 +316,21 @@ static double evaluate(carom_context *context, const carom_bvh *bvh, const carom
             stack[count++].index = index * CAROM_BVH_WIDTH + (uint32_t)__builtin_ctz(lanes);
         }
     }
-    double far = 0.0;
-    *error = 0.0;
-    for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
-        far += sum.far[lane];
-        *error += sum.error[lane];
-    }
-    *error /= 4.0 * CAROM_PI;
-    return far / (4.0 * CAROM_PI) + argument_of(&sum);
+    carom_bvh_total total = carom_bvh_total_begin();
+    for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane)
+        carom_bvh_total_add(&total, sum.far[lane], sum.error[lane], sum.real[lane],
+                            sum.imaginary[lane], sum.turns[lane]);
+    return carom_bvh_total_fraction(&total, error);
 }
 
 double carom_bvh_winding_fraction(carom_context *context, const carom_bvh_faces *faces,
                                   const carom_bvh_field *field, carom_vec3 point) {
     carom_vec3 p = carom_bvh_to_frame(faces, point);
     const double at[3] = {p.x, p.y, p.z};
-    double tolerance = BVH_WINDING_FIRST_TOLERANCE, error = 0.0, fraction = 0.0;
+    double tolerance = CAROM_BVH_FIRST_TOLERANCE, error = 0.0, fraction = 0.0;
     if (faces->bvh->level_count == 0 || !carom_vec_within(p, CAROM_WINDING_FARTHEST)) return 0.0;
-    for (int i = 1; i <= BVH_WINDING_MOST_TRIES; ++i, tolerance *= NEXT_TRY) {
-        if (i == BVH_WINDING_MOST_TRIES) tolerance = 0.0;
+    for (int i = 1; i <= CAROM_BVH_MOST_TRIES; ++i, tolerance *= CAROM_BVH_NEXT_TRY) {
+        if (i == CAROM_BVH_MOST_TRIES) tolerance = 0.0;
         fraction = evaluate(context, faces->bvh, field, at, tolerance, &error);
         if (error <= CAROM_BVH_FRACTION_ERROR) break;
     }

@@ -42,9 +42,10 @@ typedef struct carom_bvh_field {
 carom_status carom_bvh_field_make(carom_context *context, carom_arena *arena,
                                   const carom_bvh_faces *faces, carom_bvh_field *field);
 
-/* The largest error of a generalised winding number, beside rounding: far below the half that
- * separates inside from outside. */
-#define CAROM_BVH_FRACTION_ERROR 0.01
+/* How many nodes have moments, and which is the first of a level from 1 on; the last level is that
+ * above the root. */
+uint64_t carom_bvh_field_nodes(const carom_bvh *bvh);
+uint64_t carom_bvh_field_first(const carom_bvh *bvh, uint32_t level);
 
 /* The generalised winding number around a finite point: the same bits for any instruction set. */
 double carom_bvh_winding_fraction(carom_context *context, const carom_bvh_faces *faces,

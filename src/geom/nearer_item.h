@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* nearer_item.h: the filters in front of nearer.c, which of two triangles is nearer to a point, as
- * items for CPU and GPU.
+/* nearer_item.h: the filters in front of nearer_exact_item.h, which of two triangles is nearer to a
+ * point, as items for CPU and GPU.
  *
  * Nearly all ties are neighbours in a mesh, with the nearest point on their common edge or corner.
  * If b's nearest point lies on an edge that a has too, a is not farther. The conditions of
- * nearer.c, in terms of edges and with error bounds, are certain for such an edge or corner in
- * doubles. Faces that are seen from so far away that all distances are one double are told apart
- * by a second filter, which compares differences of distances. */
+ * nearer_exact_item.h, in terms of edges and with error bounds, are certain for such an edge or
+ * corner in doubles. Faces that are seen from so far away that all distances are one double are
+ * told apart by a second filter, which compares differences of distances. */
 #ifndef CAROM_SRC_GEOM_NEARER_ITEM_H
 #define CAROM_SRC_GEOM_NEARER_ITEM_H
 

@@ -16,6 +16,7 @@
 #define CAROM_SRC_GEOM_RATIO_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 #include "geom/big_integer.h"
 
@@ -28,10 +29,18 @@ typedef struct carom_row {
 
 /* A determinant has 3 * 66 + 1 limbs. The product of two of them, shifted by the difference of two
  * exponents of rows (2,098 bits), has 464; a coordinate of a point (see carom_ratio_along) fewer.
- * The most is needed to compare two squared distances (nearer.c): products of ten differences of
- * 2,099 bits with a few bits for sums, 658.
- */
-#define CAROM_BIG_LIMBS 664
+ * The most is needed to compare two squared distances (nearer_exact_item.h): products of ten
+ * differences of 2,099 bits with a few bits for sums, 658.
+ *
+ * In the GPU library, where every thread has such numbers in its own memory, they are a tenth as
+ * long: room for rows of CAROM_DEVICE_ROW_LIMBS limbs. Who computes with them there asks
+ * carom_ratio_fits before, and leaves what does not fit to the host. */
+#define CAROM_DEVICE_ROW_LIMBS 6
+#ifdef __CUDACC__
+#define CAROM_BIG_LIMBS (10 * CAROM_DEVICE_ROW_LIMBS + 4)
+#else
+#define CAROM_BIG_LIMBS (10 * CAROM_DOUBLE_LIMBS + 4)
+#endif
 
 /* sign * sum of limb[i] 2^(32 i); the highest of `count` limbs is not zero; zero has none. */
 typedef struct carom_big {
@@ -44,6 +53,14 @@ typedef struct carom_ratio {
     carom_big num, den;
     int exponent;
 } carom_ratio;
+
+/* Whether all differences of these numbers have room on a GPU: their bits lie in a range of 190,
+ * which those of doubles from 2^-100 to 2^90 of less than 53 bits do. */
+CAROM_ITEM bool carom_ratio_fits(const double *x, int count) {
+    int limbs;
+    (void)carom_limbs_base(x, count, &limbs);
+    return limbs <= CAROM_DEVICE_ROW_LIMBS;
+}
 
 /* ---- Integers -------------------------------------------------------------------------------- */
 
@@ -84,6 +101,7 @@ CAROM_ITEM int carom_big_bits(const carom_big *a) {
 CAROM_ITEM void carom_big_multiply(const carom_big *a, const carom_big *b, carom_big *to) {
     to->sign = a->sign * b->sign;
     to->count = a->count + b->count;
+    CAROM_ASSERT(to->count <= CAROM_BIG_LIMBS);
     for (int i = 0; i < to->count; ++i) to->limb[i] = 0;
     for (int i = 0; i < a->count; ++i) {
         uint64_t factor = a->limb[i], carry = 0;
@@ -100,6 +118,7 @@ CAROM_ITEM void carom_big_multiply(const carom_big *a, const carom_big *b, carom
 CAROM_ITEM void carom_big_shift_left(carom_big *a, int bits) {
     int limbs = bits / 32, shift = bits % 32;
     if (a->sign == 0 || bits == 0) return;
+    CAROM_ASSERT(a->count + limbs < CAROM_BIG_LIMBS);
     a->limb[a->count] = 0;
     for (int i = a->count; i >= 0; --i) {
         uint64_t both = (uint64_t)a->limb[i] << 32 | (i > 0 ? a->limb[i - 1] : 0);
@@ -150,6 +169,7 @@ CAROM_ITEM void carom_big_add(carom_big *a, carom_big *b) {
     }
     uint64_t carry = 0;
     int count = CAROM_MAX(a->count, b->count);
+    CAROM_ASSERT(count < CAROM_BIG_LIMBS);
     for (int i = 0; i < count; ++i) {
         carry += (uint64_t)(i < a->count ? a->limb[i] : 0) + (i < b->count ? b->limb[i] : 0);
         a->limb[i] = (uint32_t)carry;
@@ -187,6 +207,7 @@ CAROM_RARE_ITEM int carom_rows_determinant(const carom_row *ru, const carom_row 
     int bu, bv, bw, nu = carom_row_load(ru, u, &bu), nv = carom_row_load(rv, v, &bv),
                     nw = carom_row_load(rw, w, &bw);
     int n2 = nu + nv + 1, n3 = nu + nv + nw + 1;
+    CAROM_ASSERT(n3 <= CAROM_BIG_LIMBS);
     for (int i = 0; i < n3; ++i) det->limb[i] = 0;
     for (int k = 0; k < 3; ++k) {
         int i = (k + 1) % 3, j = (k + 2) % 3;

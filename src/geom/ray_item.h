@@ -130,6 +130,15 @@ CAROM_ITEM bool carom_ray_good(const carom_ray *ray) {
            ray->length >= 0.0;
 }
 
+/* Whether all that follows may be computed on a GPU for a triangle (carom_ratio_fits). */
+CAROM_ITEM bool carom_ray_fits(const carom_ray *ray, const carom_triangle *t) {
+    double x[12], d[3];
+    carom_vec_store(ray->direction, d);
+    carom_vec_store(ray->origin, x);
+    for (int i = 0; i < 3; ++i) carom_vec_store(t->corner[i], x + 3 + 3 * i);
+    return carom_ratio_fits(d, 3) && carom_ratio_fits(x, 12);
+}
+
 /* ---- View of the ray ------------------------------------------------------------------------- */
 
 /* No bounds: every point may be met, every decision is exact. */

@@ -143,6 +143,12 @@ carom_status carom_soup_device_fetch(carom_context *context, carom_soup *soup);
 void carom_soup_device_release(carom_soup *soup);
 uint64_t carom_soup_device_bytes(const carom_soup *soup);
 
+/* Makes *shadow a soup with the tree that the CPU builds for a soup of the GPU, whose arrays it
+ * shares. Takes scratch of worker 0; freed with the next function, also after a failure. */
+carom_status carom_soup_make_shadow(carom_context *context, const carom_soup *soup,
+                                    carom_soup *shadow);
+void carom_soup_free_shadow(carom_soup *shadow);
+
 /* Two soups in a query, or one: b is NULL. */
 typedef struct carom_soup_device_query {
     const carom_soup *a, *b;

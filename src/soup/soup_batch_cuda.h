@@ -2,14 +2,16 @@
 /* soup_batch_cuda.h: what the queries of points and of rays share on the GPU: the wide tree of a
  * soup, the order in which queries are answered, what is left to the host, and arrays of the host.
  *
- * Queries are answered in three steps, each for what the step before left open:
+ * Queries are answered in steps, each for what the step before left open:
  *   floats   a thread per query finds the few triangles that matter (bvh8_cuda.h), with bounds
  *            that allow for all rounding. Queries are sorted, so that the threads of a warp visit
  *            the same nodes;
  *   doubles  a thread per query decides between these triangles by the items of the CPU;
  *   warps    queries of which floats found too many triangles, or that need more than doubles: a
- *            warp searches the tree of bvh_cuda.h with the bounds of the CPU. What doubles leave
- *            open is listed with its triangles and decided in integers by the host, at finish.
+ *            warp searches the tree of bvh_cuda.h with the bounds of the CPU, first in doubles,
+ *            then, for what these leave open, once more in integers (ratio.h). Where the numbers of
+ *            a query are too far apart for integers on the device, its triangles are listed and
+ *            decided by the host, at finish.
  * So a result never depends on the order in which triangles are found. */
 #ifndef CAROM_SRC_SOUP_SOUP_BATCH_CUDA_H
 #define CAROM_SRC_SOUP_SOUP_BATCH_CUDA_H
@@ -29,7 +31,9 @@
 #define CAROM_BATCH_THREADS   128u
 #define CAROM_BATCH_WARPS     4u /* of a block that searches with a warp per query */
 #define CAROM_BATCH_SEARCHERS (CAROM_BATCH_WARPS * CAROM_WARP)
-#define CAROM_BATCH_KEY_BITS  30u /* of what queries are sorted by */
+/* Such blocks per processor that decide in integers, for which a thread needs some kilobytes. */
+#define CAROM_BATCH_EXACT_BLOCKS 2u
+#define CAROM_BATCH_KEY_BITS     30u /* of what queries are sorted by */
 /* Queries per one that is left to warps, and triangles for the host, that there is room for at
  * first. */
 #define CAROM_BATCH_QUERIES_PER_LEFT 16u
@@ -39,7 +43,7 @@
 #define CAROM_BATCH_OPEN_BYTES 256u
 
 /* Counters of a batch. */
-enum { CAROM_BATCH_N_BAD, CAROM_BATCH_N_LEFT, CAROM_BATCH_N_OPEN };
+enum { CAROM_BATCH_N_BAD, CAROM_BATCH_N_LEFT, CAROM_BATCH_N_OPEN, CAROM_BATCH_N_EXACT };
 
 /* ---- Tree ------------------------------------------------------------------------------------ */
 
@@ -319,7 +323,8 @@ static inline uint64_t carom_batch_lay_out_found(uint32_t count, char *memory,
 }
 
 /* KIND has the types input, result, open (of entries for the host) and decide_fn; the kernels keys,
- * find, decide and search; and decide_exactly(entries, count, decide_fn) for the host. */
+ * find, decide, search and search_exactly; and decide_exactly(entries, count, decide_fn) for the
+ * host. */
 template <typename KIND> struct carom_batch_arguments {
     const carom_device_soup *soup;
     const typename KIND::input *in; /* on the device, as is: */
@@ -355,6 +360,9 @@ static carom_status carom_batch_reserve(carom_device *device, carom_device_op *o
                                                a->count / CAROM_BATCH_QUERIES_PER_LEFT +
                                                    CAROM_DEVICE_LIST_ENTRIES,
                                                sizeof(uint32_t), KIND::name));
+    CAROM_DEVICE_TRY(carom_device_reserve_list(device, CAROM_SCRATCH_BATCH_EXACT,
+                                               CAROM_DEVICE_LIST_ENTRIES, sizeof(uint32_t),
+                                               KIND::name));
     return carom_device_reserve_list(device, CAROM_SCRATCH_BATCH_OPEN,
                                      CAROM_DEVICE_MOST_OPS * CAROM_BATCH_OPEN_ENTRIES,
                                      CAROM_BATCH_OPEN_BYTES, KIND::name);
@@ -400,13 +408,19 @@ template <typename KIND> static void carom_batch_launch(carom_device *device, ca
         a->chunk(), carom_device_take<char>(device, CAROM_SCRATCH_BATCH_FOUND, bytes), &found);
     carom_device_list<uint32_t> left =
         carom_device_list_of<uint32_t>(device, CAROM_SCRATCH_BATCH_LEFT, op, CAROM_BATCH_N_LEFT);
+    carom_device_list<uint32_t> exact =
+        carom_device_list_of<uint32_t>(device, CAROM_SCRATCH_BATCH_EXACT, op, CAROM_BATCH_N_EXACT);
     carom_device_list<typename KIND::open> open =
         carom_batch_open_list<typename KIND::open>(device, op);
     carom_batch_launch_chunks<KIND>(device, op, v, order, found, left);
     carom_device_step(device, "left by floats");
     carom_device_launch(device, KIND::search,
                         carom_device_resident(device, KIND::search, CAROM_BATCH_SEARCHERS),
-                        CAROM_BATCH_SEARCHERS, v, left, open);
+                        CAROM_BATCH_SEARCHERS, v, left, exact);
+    carom_device_step(device, "left by doubles");
+    carom_device_launch(device, KIND::search_exactly,
+                        CAROM_BATCH_EXACT_BLOCKS * (unsigned)device->processors,
+                        CAROM_BATCH_SEARCHERS, v, exact, open);
 }
 
 template <typename KIND>
@@ -420,6 +434,9 @@ static carom_status carom_batch_finish(carom_device *device, carom_device_op *op
                                  KIND::name, KIND::bad);
     *again = carom_device_list_grows(device, CAROM_SCRATCH_BATCH_LEFT, n[CAROM_BATCH_N_LEFT],
                                      sizeof(uint32_t));
+    *again = carom_device_list_grows(device, CAROM_SCRATCH_BATCH_EXACT, n[CAROM_BATCH_N_EXACT],
+                                     sizeof(uint32_t)) ||
+             *again;
     carom_device_list<typename KIND::open> open =
         carom_batch_open_list<typename KIND::open>(device, op);
     if (n[CAROM_BATCH_N_OPEN] > open.capacity)

@@ -9,6 +9,7 @@
 #include "base/threads.h"
 #include "geom/within.h"
 #include "soup/soup.h"
+#include "soup/soup_pairs.h"
 #include "soup/soup_within.h"
 
 #define PAIRS_PER_READ 65536u /* pairs given to a receiver at a time: half a megabyte */
@@ -221,6 +222,22 @@ carom_status carom_soup_device_k_free(carom_context *context, const carom_soup *
         context, soup_device_table()->k_free(context->device, soup->device, result)));
     return carom_device_pass(context,
                              soup_device_table()->get_work(context->device, &context->work));
+}
+
+/* ---- Segments -------------------------------------------------------------------------------- */
+
+carom_status carom_soup_device_find_segments(const carom_soup_pair_input *input, uint64_t first,
+                                             uint64_t count, carom_device_segments *result) {
+    carom_context *context = input->context;
+    const carom_soup_pair_side *sides[] = {&input->a, &input->b};
+    carom_device_posed posed[2];
+    CAROM_ASSERT(first + count <= input->count && count <= UINT32_MAX);
+    for (int i = 0; i < 2; ++i) /* the CPU applies every pose of two soups, the identity too */
+        posed[i] = (carom_device_posed){sides[i]->soup->device, sides[i]->posed, sides[i]->frame};
+    return carom_device_pass(context, soup_device_table()->segments(context->device, &posed[0],
+                                                                    input->self ? NULL : &posed[1],
+                                                                    input->pairs + first,
+                                                                    (uint32_t)count, result));
 }
 
 /* ---- Faces within a margin ------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #define CAROM_SRC_SOUP_SOUP_DEVICE_H
 
 #include "base/device.h"
+#include "carom/soup.h"
 #include "geom/pose.h"
 #include "grid/grid_item.h"
 #include "soup/soup_near.h"
@@ -45,6 +46,14 @@ typedef struct carom_device_within {
     uint64_t undecided_count;
 } carom_device_within;
 
+/* The segments of given pairs, in device memory until the next query. */
+typedef struct carom_device_segments {
+    const carom_soup_segment *segments; /* in order, but for those of the rest */
+    const uint32_t *starts;             /* of the segments of each pair; one more at the end */
+    const uint32_t *rest; /* pairs that integers on the device are too short for, in any order */
+    uint64_t rest_count;
+} carom_device_segments;
+
 typedef struct carom_cuda_soup {
     carom_status (*create)(carom_device *device, carom_device_soup **soup);
     void (*destroy)(carom_device_soup *soup);
@@ -75,9 +84,14 @@ typedef struct carom_cuda_soup {
     carom_status (*within)(carom_device *device, const carom_device_posed *a,
                            const carom_device_posed *b, double margin, carom_cuda_pairs *pairs,
                            carom_device_within *result);
+
+    /* Finds where pairs of faces that are there meet; b NULL: of one soup. Waits. */
+    carom_status (*segments)(carom_device *device, const carom_device_posed *a,
+                             const carom_device_posed *b, const carom_pair *pairs, uint32_t count,
+                             carom_device_segments *result);
 } carom_cuda_soup;
 
-#define CAROM_CUDA_SOUP "carom_cuda_soup_3"
+#define CAROM_CUDA_SOUP "carom_cuda_soup_4"
 
 #ifdef __cplusplus
 }

@@ -86,3 +86,36 @@ carom_status carom_soup_pair_input_cross(carom_context *context, const carom_sou
                                      .count = count};
     return soup_pairs_check_pairs(input);
 }
+
+carom_status carom_soup_pair_input_self_here(carom_context *context, const carom_soup *soup,
+                                             const carom_pair *pairs, uint64_t count,
+                                             carom_soup_pair_input *input) {
+    if (!carom_soup_on_device(context))
+        return carom_soup_pair_input_self(context, soup, pairs, count, input);
+    CAROM_TRY(carom_soup_check_here(context, soup));
+    *input = (carom_soup_pair_input){.context = context,
+                                     .a = {.soup = soup},
+                                     .b = {.soup = soup},
+                                     .pairs = pairs,
+                                     .count = count,
+                                     .self = true};
+    return soup_pairs_check_pairs(input);
+}
+
+carom_status carom_soup_pair_input_cross_here(carom_context *context, const carom_soup *a,
+                                              const carom_pose *pose_a, const carom_soup *b,
+                                              const carom_pose *pose_b, const carom_pair *pairs,
+                                              uint64_t count, carom_soup_pair_input *input) {
+    if (!carom_soup_on_device(context))
+        return carom_soup_pair_input_cross(context, a, pose_a, b, pose_b, pairs, count, input);
+    CAROM_TRY(carom_soup_check_here(context, a));
+    CAROM_TRY(carom_soup_check_here(context, b));
+    CAROM_TRY(carom_soup_check_pose(context, pose_a, "the pose of a"));
+    CAROM_TRY(carom_soup_check_pose(context, pose_b, "the pose of b"));
+    *input = (carom_soup_pair_input){.context = context,
+                                     .a = {a, true, carom_frame_make(pose_a)},
+                                     .b = {b, true, carom_frame_make(pose_b)},
+                                     .pairs = pairs,
+                                     .count = count};
+    return soup_pairs_check_pairs(input);
+}

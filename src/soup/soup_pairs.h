@@ -17,6 +17,7 @@ typedef struct carom_soup_pair_input {
     carom_soup_pair_side a, b;
     const carom_pair *pairs;
     uint64_t count;
+    bool self; /* both are one soup; set on the GPU */
 } carom_soup_pair_input;
 
 /* Check the soups, poses and faces. */
@@ -27,6 +28,19 @@ carom_status carom_soup_pair_input_cross(carom_context *context, const carom_sou
                                          const carom_pose *pose_a, const carom_soup *b,
                                          const carom_pose *pose_b, const carom_pair *pairs,
                                          uint64_t count, carom_soup_pair_input *input);
+
+/* The same for a context of any backend. */
+carom_status carom_soup_pair_input_self_here(carom_context *context, const carom_soup *soup,
+                                             const carom_pair *pairs, uint64_t count,
+                                             carom_soup_pair_input *input);
+carom_status carom_soup_pair_input_cross_here(carom_context *context, const carom_soup *a,
+                                              const carom_pose *pose_a, const carom_soup *b,
+                                              const carom_pose *pose_b, const carom_pair *pairs,
+                                              uint64_t count, carom_soup_pair_input *input);
+
+/* Finds on the GPU where pairs [first, first + count) of the input meet. */
+carom_status carom_soup_device_find_segments(const carom_soup_pair_input *input, uint64_t first,
+                                             uint64_t count, carom_device_segments *result);
 
 /* The triangles [first, end) of a face; none if there is no such face. */
 typedef struct carom_soup_span {

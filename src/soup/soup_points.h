@@ -5,6 +5,7 @@
 
 #include "bvh/bvh_winding.h"
 #include "soup/soup.h"
+#include "soup/soup_points_device.h"
 
 /* A worker and what it remembers from one query to the next. */
 typedef struct carom_soup_turn {
@@ -61,6 +62,15 @@ carom_status carom_soup_device_winding(carom_context *context, const carom_soup 
 carom_status carom_soup_device_signed_distances(carom_context *context, const carom_soup *soup,
                                                 const carom_vec3 *points, uint64_t count,
                                                 double *distances, carom_hit *hits);
+
+carom_status carom_soup_device_winding_fractions(carom_context *context, const carom_soup *soup,
+                                                 const carom_vec3 *points, uint64_t count,
+                                                 double *windings);
+
+/* What the GPU computes generalised winding numbers from, for a soup with a tree of the CPU
+ * (carom_soup_make_shadow). Takes scratch of worker 0. */
+carom_status carom_soup_make_field(carom_context *context, const carom_soup *shadow,
+                                   carom_device_field *field);
 
 /* The nearest face of one point. The search starts at turn->slot and sets it. */
 carom_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup, carom_vec3 point,

@@ -5,9 +5,11 @@
  * The nearest face is that of the triangle of lowest index among those at exactly the least
  * distance. Floats give the triangles that may be it; these are compared in the order of their
  * indices, so that only "not farther" has to be decided: by a common edge or corner that holds the
- * nearest point, by distances in doubles with their error, or by differences of distances. */
+ * nearest point, by distances in doubles with their error, or by differences of distances; then in
+ * integers. */
 #include "bvh/bvh_group_cuda.h"
 #include "bvh/bvh_nearest_item.h"
+#include "geom/nearer_exact_item.h"
 #include "geom/nearer_item.h"
 #include "soup/soup_batch_cuda.h"
 #include "soup/soup_points_device.h"
@@ -205,8 +207,9 @@ static __global__ void __launch_bounds__(CAROM_BATCH_THREADS)
 /* ---- A warp per point ------------------------------------------------------------------------ */
 
 /* The search of carom_batch_walk: first for the least distance, then for the nearest triangle of
- * each lane, then, where doubles do not decide, for a list of all that may be the nearest. */
-struct points_search {
+ * each lane. With EXACT what doubles leave open is decided in integers; where these do not fit, a
+ * third search lists all triangles that may be the nearest. */
+template <bool EXACT> struct points_search {
     const points_view *v;
     carom_vec3 point;
     points_errors e;
@@ -265,13 +268,20 @@ struct points_search {
         }
     }
 
+    __device__ int not_farther(points_candidate &a, points_candidate &b) const {
+        int verdict = points_not_farther(point, e, a, b);
+        if (!EXACT || verdict != CAROM_UNDECIDED ||
+            !carom_nearer_fits(point, &a.triangle, &b.triangle))
+            return verdict;
+        return carom_not_farther_in_integers(point, &a.triangle, &b.triangle) ? CAROM_YES
+                                                                              : CAROM_NO;
+    }
+
     /* Keeps the nearer one. */
     __device__ void fold(points_candidate &next) {
         bool lower = found && best.item < next.item;
         int verdict = CAROM_NO;
-        if (found)
-            verdict = lower ? points_not_farther(point, e, best, next)
-                            : points_not_farther(point, e, next, best);
+        if (found) verdict = lower ? not_farther(best, next) : not_farther(next, best);
         if (found && verdict == CAROM_UNDECIDED) {
             open = true;
             return;
@@ -282,7 +292,7 @@ struct points_search {
 };
 
 /* The best triangles of all lanes become that of lane 0. */
-static __device__ void points_fold_lanes(points_search &s) {
+template <bool EXACT> static __device__ void points_fold_lanes(points_search<EXACT> &s) {
     for (unsigned lane = 1; lane < CAROM_WARP; ++lane) {
         bool found = __shfl_sync(~0u, s.found, lane);
         uint32_t slot = __shfl_sync(~0u, s.best.slot, lane);
@@ -296,39 +306,63 @@ static __device__ void points_fold_lanes(points_search &s) {
     __syncwarp();
 }
 
+/* Searches for one point; false: its nearest triangle is left open. All lanes of a warp call it. */
+template <bool EXACT>
+static __device__ bool points_search_one(const points_view &v, uint32_t query, carom_batch_way &way,
+                                         points_search<EXACT> &s) {
+    s.v = &v;
+    s.query = query;
+    s.point = v.in[query];
+    s.e = points_errors_of(*v.tree.frame, s.point);
+    s.least = HUGE_VAL;
+    s.any = s.found = s.open = false;
+    s.best.slot = s.best.item = 0;
+    if (!carom_vec_finite(s.point)) return true; /* finish fails */
+    s.limit();
+    for (s.pass = 0; s.pass < 2; ++s.pass) {
+        carom_batch_walk(v.soup.tree, way, s);
+        __syncwarp();
+    }
+    if (!__any_sync(~0u, s.open)) points_fold_lanes(s);
+    if (__any_sync(~0u, s.open)) return false;
+    if (threadIdx.x % CAROM_WARP == 0)
+        v.out[query] =
+            s.any ? carom_points_hit(s.point, &s.best.triangle,
+                                     carom_soup_cuda_face(v.soup, s.best.item), &s.best.closest)
+                  : carom_points_none(s.point);
+    return true;
+}
+
+/* In doubles; `open` gets the points that these leave open. */
 static __global__ void __launch_bounds__(CAROM_BATCH_SEARCHERS)
     points_search_left(points_view v, carom_device_list<uint32_t> left,
+                       carom_device_list<uint32_t> open) {
+    carom_device_begin();
+    __shared__ carom_batch_way ways[CAROM_BATCH_WARPS];
+    unsigned warp = threadIdx.x / CAROM_WARP;
+    uint64_t count = left.stored(), stride = (uint64_t)gridDim.x * CAROM_BATCH_WARPS;
+    for (uint64_t i = (uint64_t)blockIdx.x * CAROM_BATCH_WARPS + warp; i < count; i += stride) {
+        points_search<false> s;
+        if (!points_search_one(v, left.data[i], ways[warp], s) && threadIdx.x % CAROM_WARP == 0)
+            open.append(left.data[i]);
+    }
+}
+
+/* In integers; `list` gets the triangles of points for which these are too long. */
+static __global__ void __launch_bounds__(CAROM_BATCH_SEARCHERS, CAROM_BATCH_EXACT_BLOCKS)
+    points_search_open(points_view v, carom_device_list<uint32_t> open,
                        carom_device_list<points_open> list) {
     carom_device_begin();
     __shared__ carom_batch_way ways[CAROM_BATCH_WARPS];
-    unsigned warp = threadIdx.x / CAROM_WARP, lane = threadIdx.x % CAROM_WARP;
-    uint64_t count = left.stored(), stride = (uint64_t)gridDim.x * CAROM_BATCH_WARPS;
+    unsigned warp = threadIdx.x / CAROM_WARP;
+    uint64_t count = open.stored(), stride = (uint64_t)gridDim.x * CAROM_BATCH_WARPS;
     for (uint64_t i = (uint64_t)blockIdx.x * CAROM_BATCH_WARPS + warp; i < count; i += stride) {
-        points_search s;
-        s.v = &v;
-        s.query = left.data[i];
-        s.point = v.in[s.query];
-        s.e = points_errors_of(*v.tree.frame, s.point);
+        points_search<true> s;
         s.list = list;
-        s.least = HUGE_VAL;
-        s.any = s.found = s.open = false;
-        s.best.slot = s.best.item = 0;
-        if (!carom_vec_finite(s.point)) continue; /* finish fails */
-        s.limit();
-        for (s.pass = 0; s.pass < 2; ++s.pass) {
-            carom_batch_walk(v.soup.tree, ways[warp], s);
-            __syncwarp();
-        }
-        if (!__any_sync(~0u, s.open)) points_fold_lanes(s);
-        if (__any_sync(~0u, s.open)) {
-            carom_batch_walk(v.soup.tree, ways[warp], s);
-            __syncwarp();
-        } else if (lane == 0) {
-            v.out[s.query] =
-                s.any ? carom_points_hit(s.point, &s.best.triangle,
-                                         carom_soup_cuda_face(v.soup, s.best.item), &s.best.closest)
-                      : carom_points_none(s.point);
-        }
+        if (points_search_one(v, open.data[i], ways[warp], s)) continue;
+        s.pass = 2;
+        carom_batch_walk(v.soup.tree, ways[warp], s);
+        __syncwarp();
     }
 }
 
@@ -356,6 +390,7 @@ struct points_kind {
     static constexpr auto find = points_find;
     static constexpr auto decide = points_decide;
     static constexpr auto search = points_search_left;
+    static constexpr auto search_exactly = points_search_open;
     static constexpr auto decide_exactly = points_decide_exactly;
 };
 
@@ -373,9 +408,10 @@ static carom_status points_closest_of_host(carom_device *device, const carom_dev
                                             on_host);
 }
 
-#include "soup/soup_winding_cuda.h"
+#include "soup/soup_signs_cuda.h"
 
-extern "C" __attribute__((visibility("default"))) const carom_cuda_points carom_cuda_points_2 = {
-    points_closest, points_closest_of_host, carom_rays_cast, carom_rays_cast_of_host,
-    points_winding, points_winding_of_host, points_signed,   points_signed_of_host,
+extern "C" __attribute__((visibility("default"))) const carom_cuda_points carom_cuda_points_3 = {
+    points_closest,   points_closest_of_host,   carom_rays_cast, carom_rays_cast_of_host,
+    points_winding,   points_winding_of_host,   points_signed,   points_signed_of_host,
+    points_fractions, points_fractions_of_host,
 };

@@ -85,28 +85,79 @@ carom_status carom_soup_device_winding(carom_context *context, const carom_soup 
     return points_device_end(context, status, 0);
 }
 
-/* Signs on the GPU are those of exact winding numbers alone. */
-static carom_status points_device_check_balanced(carom_context *context, const carom_soup *soup) {
-    bool balanced;
+/* ---- Generalised winding numbers ------------------------------------------------------------- */
+
+/* A tree of the CPU and its moments, in scratch of worker 0. */
+typedef struct device_field {
+    carom_soup shadow;
+    carom_device_field field;
+    carom_arena_mark mark;
+} device_field;
+
+/* On failure there is nothing to free. */
+static carom_status device_field_make(carom_context *context, const carom_soup *soup,
+                                      device_field *f) {
+    f->mark = carom_arena_get_mark(carom_scratch(context, 0));
+    carom_status status = carom_soup_make_shadow(context, soup, &f->shadow);
+    if (status == CAROM_OK) status = carom_soup_make_field(context, &f->shadow, &f->field);
+    if (status == CAROM_OK) return CAROM_OK;
+    carom_soup_free_shadow(&f->shadow);
+    carom_arena_rewind(carom_scratch(context, 0), f->mark);
+    return status;
+}
+
+static void device_field_free(carom_context *context, device_field *f) {
+    carom_soup_free_shadow(&f->shadow);
+    carom_arena_rewind(carom_scratch(context, 0), f->mark);
+}
+
+carom_status carom_soup_device_winding_fractions(carom_context *context, const carom_soup *soup,
+                                                 const carom_vec3 *points, uint64_t count,
+                                                 double *windings) {
+    device_field f;
     CAROM_TRY(points_device_check(context, soup));
+    CAROM_TRY(carom_soup_points_finite(context, points, count));
+    CAROM_TRY(carom_cuda_finish(context));
+    if (count == 0) return CAROM_OK;
+    CAROM_TRY(device_field_make(context, soup, &f));
+    carom_progress_begin(context, "adding solid angles", 0);
+    carom_status status = points_device_table()->fractions_of_host(context->device, &f.field,
+                                                                   points, count, windings);
+    device_field_free(context, &f);
+    return points_device_end(context, status, 0);
+}
+
+/* The field if the soup is not balanced; *field is then that of *f, else NULL. */
+static carom_status points_device_field(carom_context *context, const carom_soup *soup,
+                                        device_field *f, const carom_device_field **field) {
+    bool balanced;
+    *field = NULL;
     CAROM_TRY(carom_soup_find_balanced(context, soup, &balanced));
     if (balanced) return CAROM_OK;
-    return carom_fail(context, CAROM_UNSUPPORTED,
-                      "the soup is not balanced (it has holes, say), and generalised winding "
-                      "numbers are not computed on cuda; use a context of backend cpu");
+    CAROM_TRY(device_field_make(context, soup, f));
+    *field = &f->field;
+    return CAROM_OK;
 }
 
 carom_status carom_soup_device_signed_distances(carom_context *context, const carom_soup *soup,
                                                 const carom_vec3 *points, uint64_t count,
                                                 double *distances, carom_hit *hits) {
     uint64_t on_host = 0;
-    CAROM_TRY(points_device_check_balanced(context, soup));
+    device_field f;
+    const carom_device_field *field;
+    CAROM_TRY(points_device_check(context, soup));
     CAROM_TRY(carom_soup_points_finite(context, points, count));
-    CAROM_TRY(carom_cuda_finish(context));
-    carom_progress_begin(context, "finding signed distances", 0);
-    carom_status status = points_device_table()->signed_of_host(
-        context->device, soup->device, points, count, distances, hits, carom_not_farther, &on_host);
-    return points_device_end(context, status, on_host);
+    CAROM_TRY(points_device_field(context, soup, &f, &field));
+    carom_status status = carom_cuda_finish(context);
+    if (status == CAROM_OK) {
+        carom_progress_begin(context, "finding signed distances", 0);
+        status = points_device_table()->signed_of_host(context->device, soup->device, field, points,
+                                                       count, distances, hits, carom_not_farther,
+                                                       &on_host);
+        status = points_device_end(context, status, on_host);
+    }
+    if (field != NULL) device_field_free(context, &f);
+    return status;
 }
 
 /* ---- Arrays in device memory ----------------------------------------------------------------- */
@@ -147,15 +198,36 @@ carom_status carom_cuda_soup_winding(carom_context *context, const carom_soup *s
                                                             count, device_windings));
 }
 
+carom_status carom_cuda_soup_winding_fractions(carom_context *context, const carom_soup *soup,
+                                               const carom_vec3 *device_points, uint64_t count,
+                                               double *device_windings) {
+    CAROM_REQUIRE_BATCH(context, soup, device_points, count, device_windings);
+    carom_device *device;
+    device_field f;
+    CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
+    CAROM_TRY(points_device_check(context, soup));
+    CAROM_TRY(carom_cuda_finish(context)); /* no frame can be recorded */
+    CAROM_TRY(device_field_make(context, soup, &f));
+    carom_status status =
+        points_device_table()->fractions(device, &f.field, device_points, count, device_windings);
+    device_field_free(context, &f);
+    return carom_device_pass(context, status);
+}
+
 carom_status carom_cuda_soup_signed_distances(carom_context *context, const carom_soup *soup,
                                               const carom_vec3 *device_points, uint64_t count,
                                               double *device_distances, carom_hit *device_hits) {
     CAROM_REQUIRE_BATCH(context, soup, device_points, count, device_distances);
     CAROM_REQUIRE_OUTPUTS(device_hits, count, "device_hits");
     carom_device *device;
+    device_field f;
+    const carom_device_field *field;
     CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
-    CAROM_TRY(points_device_check_balanced(context, soup));
-    return carom_device_pass(context, points_device_table()->signed_distances(
-                                          device, soup->device, device_points, count,
-                                          device_distances, device_hits, carom_not_farther));
+    CAROM_TRY(points_device_check(context, soup));
+    CAROM_TRY(points_device_field(context, soup, &f, &field));
+    carom_status status =
+        points_device_table()->signed_distances(device, soup->device, field, device_points, count,
+                                                device_distances, device_hits, carom_not_farther);
+    if (field != NULL) device_field_free(context, &f);
+    return carom_device_pass(context, status);
 }

@@ -28,6 +28,19 @@ typedef struct carom_device_ray_open {
 /* The first hit of a ray among these triangles, in integers where doubles do not decide. */
 typedef carom_hit carom_ray_decide_fn(const carom_device_ray_open *entries, uint64_t count);
 
+/* Levels of the tree of a field at most, that above the root included (bvh.h, bvh_winding.h). */
+#define CAROM_DEVICE_FIELD_LEVELS 10u
+
+/* What generalised winding numbers are computed from (carom_bvh_field), on the host. */
+typedef struct carom_device_field {
+    const void *corners, *moments;
+    uint64_t corner_bytes, moment_bytes;
+    uint32_t level_count;
+    uint64_t first[CAROM_DEVICE_FIELD_LEVELS]; /* node of each level from 1 to level_count */
+    double scale;                              /* the frame x * scale - origin */
+    carom_vec3 origin;
+} carom_device_field;
+
 typedef struct carom_cuda_points {
     carom_status (*closest)(carom_device *device, const carom_device_soup *soup,
                             const carom_vec3 *points, uint64_t count, carom_hit *hits,
@@ -45,17 +58,23 @@ typedef struct carom_cuda_points {
                             const carom_vec3 *points, uint64_t count, int32_t *windings);
     carom_status (*winding_of_host)(carom_device *device, const carom_device_soup *soup,
                                     const carom_vec3 *points, uint64_t count, int32_t *windings);
-    /* Of balanced soups; of the host's arrays `hits` may be NULL. */
+    /* `field` NULL: the soup is balanced. Of the host's arrays `hits` may be NULL. */
     carom_status (*signed_distances)(carom_device *device, const carom_device_soup *soup,
-                                     const carom_vec3 *points, uint64_t count, double *distances,
-                                     carom_hit *hits, carom_not_farther_fn *not_farther);
+                                     const carom_device_field *field, const carom_vec3 *points,
+                                     uint64_t count, double *distances, carom_hit *hits,
+                                     carom_not_farther_fn *not_farther);
     carom_status (*signed_of_host)(carom_device *device, const carom_device_soup *soup,
-                                   const carom_vec3 *points, uint64_t count, double *distances,
-                                   carom_hit *hits, carom_not_farther_fn *not_farther,
-                                   uint64_t *on_host);
+                                   const carom_device_field *field, const carom_vec3 *points,
+                                   uint64_t count, double *distances, carom_hit *hits,
+                                   carom_not_farther_fn *not_farther, uint64_t *on_host);
+    /* Generalised winding numbers; copies the field, and first finishes what is queued. */
+    carom_status (*fractions)(carom_device *device, const carom_device_field *field,
+                              const carom_vec3 *points, uint64_t count, double *fractions);
+    carom_status (*fractions_of_host)(carom_device *device, const carom_device_field *field,
+                                      const carom_vec3 *points, uint64_t count, double *fractions);
 } carom_cuda_points;
 
-#define CAROM_CUDA_POINTS "carom_cuda_points_2"
+#define CAROM_CUDA_POINTS "carom_cuda_points_3"
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,7 @@
  *
  * Every triangle has bounds of where the ray meets it. The first one is certain where its upper
  * bound is below all lower bounds of the others, those that may be missed included. Ties and what
- * doubles leave open, as a ray through an edge, are decided on the host. */
+ * doubles leave open, as a ray through an edge, are decided in integers. */
 #include "soup/soup_rays_cuda.h"
 
 #include "soup/soup_batch_cuda.h"
@@ -222,10 +222,37 @@ static __global__ void __launch_bounds__(CAROM_BATCH_THREADS)
 
 /* ---- A warp per ray -------------------------------------------------------------------------- */
 
+/* The first of all triangles so far, in integers where doubles do not decide. */
+struct rays_exact {
+    carom_ray_hit hit;
+    uint32_t item, face; /* item CAROM_NONE: none so far */
+    bool open;           /* integers on the device are too short for a triangle */
+
+    __device__ void clear() {
+        item = face = CAROM_NONE;
+        open = false;
+    }
+    __device__ void offer(const rays_view &v, const carom_ray_view &view, const carom_ray &ray,
+                          const carom_triangle &t, uint32_t other) {
+        carom_ray_hit met;
+        if (!carom_ray_fits(&ray, &t)) {
+            open = true;
+            return;
+        }
+        if (!carom_ray_meet(&view, t.corner, &met) || !carom_ray_within(&view, &met)) return;
+        uint32_t other_face = carom_soup_cuda_face(v.soup, other);
+        int order = item == CAROM_NONE ? -1 : carom_ray_compare(&view, &met, &hit);
+        if (order > 0 || (order == 0 && other_face >= face)) return;
+        hit = met;
+        item = other;
+        face = other_face;
+    }
+};
+
 /* The search of carom_batch_walk: first for the least upper bound of a certain triangle, then for
- * the first triangle of each lane, then, where doubles do not decide, for a list of all that may be
- * the first. */
-struct rays_search {
+ * the first triangle of each lane; with EXACT what doubles leave open is decided in integers. Where
+ * these are too short, a third search lists all triangles that may be the first. */
+template <bool EXACT> struct rays_search {
     const rays_view *v;
     carom_ray ray;
     carom_ray_view view;
@@ -234,6 +261,7 @@ struct rays_search {
     uint32_t query;
     int pass;
     rays_first best;
+    rays_exact first; /* with EXACT */
     carom_device_list<rays_open> list;
 
     __device__ double bound(const carom_box &box) const {
@@ -268,8 +296,10 @@ struct rays_search {
             double high = carom_warp_least(verdict == CAROM_YES ? hit.high : HUGE_VAL);
             least = CAROM_MIN(high, least);
             limit();
-        } else if (pass == 1) {
+        } else if (pass == 1 && !EXACT) {
             best.offer(verdict, hit, item);
+        } else if (pass == 1) {
+            if (verdict != CAROM_NO && hit.low <= least) first.offer(*v, view, ray, triangle, item);
         } else if (verdict != CAROM_NO && hit.low <= least) {
             rays_open entry;
             entry.query = query;
@@ -286,45 +316,90 @@ struct rays_search {
 
 /* Whether the best triangles of all lanes leave the first one open; its lane, if there is one, has
  * the least upper bound. */
-static __device__ bool rays_join_lanes(const rays_search &s, unsigned *first_lane) {
-    double high = s.best.hit.high, least = carom_warp_least(high);
+static __device__ bool rays_join_lanes(const rays_first &best, unsigned *first_lane) {
+    double high = best.hit.high, least = carom_warp_least(high);
     unsigned lane = threadIdx.x % CAROM_WARP;
     *first_lane = (unsigned)__ffs((int)__ballot_sync(~0u, high == least)) - 1u;
-    double rival = s.best.rival;
-    if (lane != *first_lane && s.best.item != CAROM_NONE) rival = CAROM_MIN(s.best.hit.low, rival);
+    double rival = best.rival;
+    if (lane != *first_lane && best.item != CAROM_NONE) rival = CAROM_MIN(best.hit.low, rival);
     rival = carom_warp_least(rival);
     return rival < HUGE_VAL && rival <= least;
 }
 
+/* The same in integers: lane 0 gets the first triangle of all lanes. */
+static __device__ bool rays_join_exactly(rays_search<true> &s) {
+    for (unsigned lane = 1; lane < CAROM_WARP; ++lane) {
+        uint32_t item = __shfl_sync(~0u, s.first.item, lane);
+        if (item == CAROM_NONE || threadIdx.x % CAROM_WARP != 0) continue;
+        s.first.offer(*s.v, s.view, s.ray, carom_soup_cuda_triangle(s.v->soup, item), item);
+    }
+    return __any_sync(~0u, s.first.open) != 0;
+}
+
+/* Searches for one ray; false: it is not good, and finish fails. All lanes of a warp call it. */
+template <bool EXACT>
+static __device__ bool rays_search_one(const rays_view &v, uint32_t query, carom_batch_way &way,
+                                       rays_search<EXACT> &s) {
+    s.v = &v;
+    s.query = query;
+    s.ray = v.in[query];
+    if (!carom_ray_good(&s.ray)) return false;
+    carom_ray_frame frame = rays_frame(*v.tree.frame, 1.0);
+    carom_ray_begin(s.ray.origin, s.ray.direction, s.ray.length, &frame, &s.view);
+    carom_bvh_ray path = carom_rays_path(&s.view);
+    s.slabs = carom_bvh_slabs_make(&path);
+    s.margin = path.margin;
+    s.least = HUGE_VAL;
+    s.best.clear();
+    s.first.clear();
+    s.limit();
+    for (s.pass = 0; s.pass < 2 && !s.view.misses; ++s.pass) {
+        carom_batch_walk(v.soup.tree, way, s);
+        __syncwarp();
+    }
+    return true;
+}
+
+/* In doubles; `open` gets the rays that these leave open. */
 static __global__ void __launch_bounds__(CAROM_BATCH_SEARCHERS)
     rays_search_left(rays_view v, carom_device_list<uint32_t> left,
-                     carom_device_list<rays_open> list) {
+                     carom_device_list<uint32_t> list) {
     carom_device_begin();
     __shared__ carom_batch_way ways[CAROM_BATCH_WARPS];
     unsigned warp = threadIdx.x / CAROM_WARP, lane = threadIdx.x % CAROM_WARP, first;
     uint64_t count = left.stored(), stride = (uint64_t)gridDim.x * CAROM_BATCH_WARPS;
     for (uint64_t i = (uint64_t)blockIdx.x * CAROM_BATCH_WARPS + warp; i < count; i += stride) {
-        rays_search s;
-        s.v = &v;
-        s.query = left.data[i];
-        s.ray = v.in[s.query];
-        if (!carom_ray_good(&s.ray)) continue; /* finish fails */
-        carom_ray_frame frame = rays_frame(*v.tree.frame, 1.0);
-        carom_ray_begin(s.ray.origin, s.ray.direction, s.ray.length, &frame, &s.view);
-        carom_bvh_ray path = carom_rays_path(&s.view);
-        s.slabs = carom_bvh_slabs_make(&path);
-        s.margin = path.margin;
-        s.list = list;
-        s.least = HUGE_VAL;
-        s.best.clear();
-        s.limit();
-        for (s.pass = 0; s.pass < 2 && !s.view.misses; ++s.pass) {
-            carom_batch_walk(v.soup.tree, ways[warp], s);
-            __syncwarp();
-        }
-        bool open = rays_join_lanes(s, &first);
+        rays_search<false> s;
+        if (!rays_search_one(v, left.data[i], ways[warp], s)) continue;
+        bool open = rays_join_lanes(s.best, &first);
         if (!open && lane == first) open = !rays_answer(v, s.view, s.ray, s.best, &v.out[s.query]);
-        if (__any_sync(~0u, open)) carom_batch_walk(v.soup.tree, ways[warp], s);
+        if (__any_sync(~0u, open) && lane == 0) list.append(s.query);
+    }
+}
+
+/* In integers; `list` gets the triangles of rays for which these are too long. */
+static __global__ void __launch_bounds__(CAROM_BATCH_SEARCHERS, CAROM_BATCH_EXACT_BLOCKS)
+    rays_search_open(rays_view v, carom_device_list<uint32_t> open,
+                     carom_device_list<rays_open> list) {
+    carom_device_begin();
+    __shared__ carom_batch_way ways[CAROM_BATCH_WARPS];
+    unsigned warp = threadIdx.x / CAROM_WARP;
+    uint64_t count = open.stored(), stride = (uint64_t)gridDim.x * CAROM_BATCH_WARPS;
+    for (uint64_t i = (uint64_t)blockIdx.x * CAROM_BATCH_WARPS + warp; i < count; i += stride) {
+        rays_search<true> s;
+        s.list = list;
+        if (!rays_search_one(v, open.data[i], ways[warp], s)) continue;
+        if (rays_join_exactly(s)) {
+            s.pass = 2;
+            carom_batch_walk(v.soup.tree, ways[warp], s);
+        } else if (threadIdx.x % CAROM_WARP == 0) {
+            carom_hit hit = carom_rays_miss(&s.ray);
+            if (s.first.item != CAROM_NONE) {
+                hit = carom_rays_hit(&s.ray, s.first.face, rays_normal(v.soup, s.first.item));
+                carom_ray_answer(&s.view, &s.first.hit, &hit.distance, &hit.point);
+            }
+            v.out[s.query] = hit;
+        }
         __syncwarp();
     }
 }
@@ -348,6 +423,7 @@ struct rays_kind {
     static constexpr auto find = rays_find;
     static constexpr auto decide = rays_decide;
     static constexpr auto search = rays_search_left;
+    static constexpr auto search_exactly = rays_search_open;
     static constexpr auto decide_exactly = rays_decide_exactly;
 };
 

@@ -3,7 +3,10 @@
  *
  * How many segments a pair has is known only when they are computed. So each range of pairs keeps
  * its segments in chunks of its worker's scratch, and the chunks are copied to the result in the
- * order of the ranges, which does not depend on the number of threads. */
+ * order of the ranges, which does not depend on the number of threads. A GPU finds the segments of
+ * some millions of pairs at a time (soup_segments_cuda.h). */
+#include <stdlib.h>
+
 #include "base/names.h"
 #include "base/progress.h"
 #include "base/threads.h"
@@ -81,26 +84,31 @@ static bool soup_segments_intersect(soup_segments_found *f, carom_arena *scratch
     return true;
 }
 
+/* Adds the segments of a pair. */
+static carom_status cut_pair(const carom_soup_pair_input *input, carom_pair pair, uint32_t worker,
+                             soup_segments_found *f) {
+    carom_arena *scratch = carom_scratch(input->context, worker);
+    carom_soup_span a = carom_soup_span_of(input->a.soup, pair.a);
+    carom_soup_span b = carom_soup_span_of(input->b.soup, pair.b);
+    for (uint32_t ta = a.first; ta < a.end; ++ta) {
+        carom_triangle posed_a = carom_soup_pair_triangle(&input->a, ta);
+        for (uint32_t tb = b.first; tb < b.end; ++tb) {
+            carom_triangle posed_b = carom_soup_pair_triangle(&input->b, tb);
+            if (!soup_segments_intersect(f, scratch, pair, &posed_a, &posed_b))
+                return CAROM_NO_MEMORY;
+        }
+        if (carom_progress_stop(input->context, worker)) return CAROM_CANCELLED;
+    }
+    return CAROM_OK;
+}
+
 static carom_status cut_range(void *argument, carom_range range) {
     cutting *c = argument;
     const carom_soup_pair_input *input = c->input;
-    carom_arena *scratch = carom_scratch(input->context, range.worker);
     if (carom_worker_state(&c->workers, range.worker) == NULL) return CAROM_NO_MEMORY;
     soup_segments_found *f = &c->ranges[range.begin / SOUP_SEGMENTS_PAIRS_PER_RANGE];
-    for (uint64_t i = range.begin; i < range.end; ++i) {
-        carom_pair pair = input->pairs[i];
-        carom_soup_span a = carom_soup_span_of(input->a.soup, pair.a);
-        carom_soup_span b = carom_soup_span_of(input->b.soup, pair.b);
-        for (uint32_t ta = a.first; ta < a.end; ++ta) {
-            carom_triangle posed_a = carom_soup_pair_triangle(&input->a, ta);
-            for (uint32_t tb = b.first; tb < b.end; ++tb) {
-                carom_triangle posed_b = carom_soup_pair_triangle(&input->b, tb);
-                if (!soup_segments_intersect(f, scratch, pair, &posed_a, &posed_b))
-                    return CAROM_NO_MEMORY;
-            }
-            if (carom_progress_stop(input->context, range.worker)) return CAROM_CANCELLED;
-        }
-    }
+    for (uint64_t i = range.begin; i < range.end; ++i)
+        CAROM_TRY(cut_pair(input, input->pairs[i], range.worker, f));
     carom_progress_add(input->context, range.worker, range.end - range.begin);
     return CAROM_OK;
 }
@@ -151,6 +159,140 @@ static carom_status cut_all(const carom_soup_pair_input *input, carom_soup_segme
     return carom_progress_finish(context, status);
 }
 
+/* ---- On the GPU ------------------------------------------------------------------------------ */
+
+/* Pairs searched at a time. */
+#define SEGMENTS_PAIRS_ON_DEVICE 4194304u
+
+/* What the GPU found of some pairs, in scratch of worker 0. */
+typedef struct device_cut {
+    const carom_soup_segment *segments;
+    const uint32_t *starts; /* of the pairs, and the end */
+    uint32_t *rest;         /* sorted: pairs whose segments are in `found` */
+    soup_segments_found *found;
+    uint64_t pairs, rest_count, count; /* the last of all segments */
+} device_cut;
+
+static int compare_pairs(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The pairs that integers on the device are too short for. */
+static carom_status cut_rest(const carom_soup_pair_input *input, uint64_t first, device_cut *cut) {
+    carom_context *context = input->context;
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_soup_view view_a, view_b;
+    carom_soup soup_a = *input->a.soup, soup_b = *input->b.soup;
+    carom_soup_pair_input here = *input;
+    cut->found = CAROM_ARENA_TAKE(scratch, soup_segments_found, cut->rest_count + 1);
+    if (cut->found == NULL) return carom_fail_memory(context, 0, "the segments found");
+    memset(cut->found, 0, (cut->rest_count + 1) * sizeof(*cut->found));
+    if (cut->rest_count == 0) return CAROM_OK;
+    qsort(cut->rest, cut->rest_count, sizeof(*cut->rest), compare_pairs);
+    CAROM_TRY(carom_soup_get_current_view(context, &soup_a, &view_a));
+    CAROM_TRY(carom_soup_get_current_view(context, &soup_b, &view_b));
+    soup_a.positions = (void *)(uintptr_t)view_a.positions;
+    soup_b.positions = (void *)(uintptr_t)view_b.positions;
+    here.a.soup = &soup_a;
+    here.b.soup = &soup_b;
+    for (uint64_t i = 0; i < cut->rest_count; ++i) {
+        carom_status status =
+            cut_pair(&here, input->pairs[first + cut->rest[i]], 0, &cut->found[i]);
+        if (status == CAROM_NO_MEMORY) return carom_fail_memory(context, 0, "the segments found");
+        if (status != CAROM_OK) return status;
+        cut->count += cut->found[i].count;
+    }
+    return CAROM_OK;
+}
+
+/* Reads what is on the device, which the next query overwrites. */
+static carom_status read_cut(carom_context *context, const carom_device_segments *result,
+                             device_cut *cut) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    uint32_t *starts = CAROM_ARENA_TAKE(scratch, uint32_t, cut->pairs + 1);
+    cut->rest = CAROM_ARENA_TAKE(scratch, uint32_t, result->rest_count + 1);
+    if (starts == NULL || cut->rest == NULL)
+        return carom_fail_memory(context, 0, "the segments found");
+    CAROM_TRY(carom_cuda_read(context, starts, result->starts, (cut->pairs + 1) * sizeof(*starts)));
+    CAROM_TRY(
+        carom_cuda_read(context, cut->rest, result->rest, result->rest_count * sizeof(*cut->rest)));
+    cut->starts = starts;
+    cut->rest_count = result->rest_count;
+    cut->count = starts[cut->pairs];
+    carom_soup_segment *segments = CAROM_ARENA_TAKE(scratch, carom_soup_segment, cut->count + 1);
+    if (segments == NULL) return carom_fail_memory(context, 0, "the segments found");
+    cut->segments = segments;
+    return carom_cuda_read(context, segments, result->segments, cut->count * sizeof(*segments));
+}
+
+/* Appends some segments to a result with room for `space`. */
+static void append_segments(carom_soup_segments *to, uint64_t space, uint64_t *at,
+                            const carom_soup_segment *from, uint64_t count) {
+    uint64_t some = CAROM_MIN(count, space - *at);
+    if (some != 0) memcpy(to->data + *at, from, some * sizeof(*from));
+    *at += some;
+}
+
+/* Segments of the device, with those of the pairs of the rest between them. */
+static void append_cut(const device_cut *cut, uint64_t space, uint64_t *at,
+                       carom_soup_segments *to) {
+    uint32_t from = 0;
+    for (uint64_t i = 0; i < cut->rest_count; ++i) {
+        uint32_t start = cut->starts[cut->rest[i]];
+        append_segments(to, space, at, cut->segments + from, start - from);
+        for (const chunk *k = cut->found[i].first; k != NULL; k = k->next)
+            append_segments(to, space, at, k->segments, k->count);
+        from = start;
+    }
+    append_segments(to, space, at, cut->segments + from, cut->starts[cut->pairs] - from);
+}
+
+static carom_status cut_on_device(const carom_soup_pair_input *input, device_cut *cuts,
+                                  uint64_t *all) {
+    carom_context *context = input->context;
+    carom_device_segments result;
+    *all = 0;
+    for (uint64_t at = 0; at < input->count; at += SEGMENTS_PAIRS_ON_DEVICE) {
+        device_cut *cut = &cuts[at / SEGMENTS_PAIRS_ON_DEVICE];
+        *cut = (device_cut){.pairs = CAROM_MIN(input->count - at, SEGMENTS_PAIRS_ON_DEVICE)};
+        CAROM_TRY(carom_soup_device_find_segments(input, at, cut->pairs, &result));
+        CAROM_TRY(read_cut(context, &result, cut));
+        CAROM_TRY(cut_rest(input, at, cut));
+        context->work.undecided += cut->rest_count;
+        *all += cut->count;
+        if (carom_progress_stop(context, 0)) return CAROM_CANCELLED;
+    }
+    return CAROM_OK;
+}
+
+static carom_status cut_all_on_device(const carom_soup_pair_input *input,
+                                      carom_soup_segments *segments) {
+    carom_context *context = input->context;
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    uint64_t all = 0, space, at = 0, parts = input->count / SEGMENTS_PAIRS_ON_DEVICE + 1;
+    context->work = (carom_work){0};
+    carom_progress_begin(context, "finding where faces meet", 0);
+    device_cut *cuts = CAROM_ARENA_TAKE(scratch, device_cut, parts);
+    carom_status status = cuts != NULL ? cut_on_device(input, cuts, &all)
+                                       : carom_fail_memory(context, 0, "the segments found");
+    if (status == CAROM_OK)
+        status = carom_soup_segments_begin(context, &context->allocator, segments, all, &space);
+    for (uint64_t i = 0; status == CAROM_OK && i * SEGMENTS_PAIRS_ON_DEVICE < input->count; ++i)
+        append_cut(&cuts[i], space, &at, segments);
+    if (status == CAROM_OK) status = carom_soup_segments_end(segments);
+    carom_arena_rewind(scratch, mark);
+    return carom_progress_finish(context, status);
+}
+
+/* ---- Queries --------------------------------------------------------------------------------- */
+
+static carom_status cut_here(const carom_soup_pair_input *input, carom_soup_segments *segments) {
+    return carom_soup_on_device(input->context) ? cut_all_on_device(input, segments)
+                                                : cut_all(input, segments);
+}
+
 carom_status carom_soup_self_segments(carom_context *context, const carom_soup *soup,
                                       const carom_pair *pairs, uint64_t count,
                                       carom_soup_segments *segments) {
@@ -158,8 +300,8 @@ carom_status carom_soup_self_segments(carom_context *context, const carom_soup *
     CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
     CAROM_REQUIRE_RESULT(segments, "segments");
     carom_soup_pair_input input;
-    CAROM_TRY(carom_soup_pair_input_self(context, soup, pairs, count, &input));
-    return cut_all(&input, segments);
+    CAROM_TRY(carom_soup_pair_input_self_here(context, soup, pairs, count, &input));
+    return cut_here(&input, segments);
 }
 
 carom_status carom_soup_cross_segments(carom_context *context, const carom_soup *a,
@@ -170,6 +312,7 @@ carom_status carom_soup_cross_segments(carom_context *context, const carom_soup 
     CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
     CAROM_REQUIRE_RESULT(segments, "segments");
     carom_soup_pair_input input;
-    CAROM_TRY(carom_soup_pair_input_cross(context, a, pose_a, b, pose_b, pairs, count, &input));
-    return cut_all(&input, segments);
+    CAROM_TRY(
+        carom_soup_pair_input_cross_here(context, a, pose_a, b, pose_b, pairs, count, &input));
+    return cut_here(&input, segments);
 }

@@ -86,6 +86,25 @@ static carom_status make_field(winding_query *q) {
     return carom_bvh_field_make(context, carom_scratch(context, 0), &q->faces, &q->field);
 }
 
+carom_status carom_soup_make_field(carom_context *context, const carom_soup *shadow,
+                                   carom_device_field *field) {
+    const carom_bvh *bvh = &shadow->bvh;
+    winding_query q = query_make(context, shadow, NULL);
+    CAROM_TRY(make_field(&q));
+    CAROM_ASSERT(bvh->level_count < CAROM_DEVICE_FIELD_LEVELS);
+    *field =
+        (carom_device_field){.corners = q.field.corners,
+                             .moments = q.field.moments,
+                             .moment_bytes = carom_bvh_field_nodes(bvh) * sizeof(*q.field.moments),
+                             .level_count = bvh->level_count,
+                             .scale = shadow->scale,
+                             .origin = shadow->origin};
+    if (bvh->level_count != 0) field->corner_bytes = bvh->node_count[0] * sizeof(*q.field.corners);
+    for (uint32_t level = 1; level <= bvh->level_count; ++level)
+        field->first[level] = carom_bvh_field_first(bvh, level);
+    return CAROM_OK;
+}
+
 /* Whether the faces that are not removed are balanced. Takes scratch of worker 0. */
 static carom_status compute_balanced(carom_context *context, const carom_soup *soup,
                                      bool *balanced) {
@@ -161,6 +180,8 @@ carom_status carom_soup_winding_fractions(carom_context *context, const carom_so
                                           const carom_vec3 *points, uint64_t count,
                                           double *windings) {
     CAROM_REQUIRE_BATCH(context, soup, points, count, windings);
+    if (carom_soup_on_device(context))
+        return carom_soup_device_winding_fractions(context, soup, points, count, windings);
     CAROM_TRY(carom_soup_check_points(context, soup, points, count));
     winding_query q = query_make(context, soup, points);
     q.batch.answer = answer_fraction;
