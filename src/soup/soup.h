@@ -26,10 +26,14 @@
  * other preparations and few queries need it. The soup owns it from create to destroy, and each
  * change of the soup forgets it, while no query may run. Queries may run in several contexts at
  * once. So each member is one atomic word that depends on the faces alone and says all there is to
- * know: contexts that find it at the same time store the same value, and no other memory is read
- * because of it, so that relaxed order suffices. */
+ * know: contexts that find it at the same time store the same value, and but for the last member no
+ * other memory is read because of it, so that relaxed order suffices. */
 typedef struct carom_soup_cache {
     _Atomic uint8_t balanced; /* CAROM_SOUP_BALANCED_...: whether the faces are balanced */
+    /* Of a soup of backend cuda, the same on the CPU (carom_soup_lend_cpu), or NULL. The one member
+     * that other memory belongs to: it is stored by release and read by acquire, and who comes
+     * second frees its own. */
+    _Atomic(carom_soup *) on_cpu;
 } carom_soup_cache;
 
 /* A soup's grid, with the corners and balls that searches need, indexed by rank. */
@@ -160,6 +164,27 @@ carom_status carom_soup_device_each(carom_context *context, const carom_soup_dev
 /* Faces within a margin, which is a finite number: passes the sorted pairs to `finish`. */
 carom_status carom_soup_device_within(carom_context *context, const carom_soup_device_query *query,
                                       double margin, carom_pair_finish_fn *finish, void *argument);
+
+/* carom_soup_cross_distance, _cross_meet and the gaps of faces. Wait. */
+carom_status carom_soup_device_cross_distance(carom_context *context,
+                                              const carom_soup_device_query *query, double limit,
+                                              carom_soup_gap *gap);
+carom_status carom_soup_device_distances(carom_context *context, const carom_soup_pair *pairs,
+                                         uint64_t count, double limit, carom_soup_gap *gaps);
+carom_status carom_soup_device_meets(carom_context *context, const carom_soup_pair *pairs,
+                                     uint64_t count, bool *meet);
+carom_status carom_soup_device_gaps(carom_context *context, const carom_soup_device_query *query,
+                                    const carom_pair *pairs, uint64_t count, carom_soup_gap *gaps);
+/* Checks the limit of a distance; 0 becomes infinite. */
+carom_status carom_soup_check_limit(carom_context *context, double *limit);
+
+/* A soup on the CPU like one on the GPU, with the trees that a context of backend cpu would make:
+ * where the CPU's answer depends on them. With `positions`, its positions, it is a new one that the
+ * caller destroys (*is_new); else the soup keeps it until its next change. */
+carom_status carom_soup_lend_cpu(carom_context *context, const carom_soup *soup,
+                                 const void *positions, carom_soup **on_cpu, bool *is_new);
+/* Destroys what the soup keeps. */
+void carom_soup_forget_cpu(carom_soup *soup);
 
 /* ---- Boxes and balls ------------------------------------------------------------------------- */
 

@@ -28,6 +28,9 @@ carom_status carom_soup_pair_input_cross(carom_context *context, const carom_sou
                                          const carom_pose *pose_b, const carom_pair *pairs,
                                          uint64_t count, carom_soup_pair_input *input);
 
+/* Checks the faces of an input whose other members are set. */
+carom_status carom_soup_pair_input_check(const carom_soup_pair_input *input);
+
 /* The triangles [first, end) of a face; none if there is no such face. */
 typedef struct carom_soup_span {
     uint32_t first, end;
