@@ -15,13 +15,13 @@
 
 TEST_BACKENDS
 
-static uint64_t compared, meeting, gaps_compared;
+static uint64_t compared, contact, gaps_compared;
 
 static int report(void **state) {
     if (cuda != NULL)
         print_message("%llu distances, %llu of them 0, and %llu gaps of faces are those of the "
                       "CPU\n",
-                      (unsigned long long)compared, (unsigned long long)meeting,
+                      (unsigned long long)compared, (unsigned long long)contact,
                       (unsigned long long)gaps_compared);
     return tear_down(state);
 }
@@ -48,7 +48,7 @@ static void assert_gap(const carom_soup_gap *found, const carom_soup_gap *expect
                  found->distance, found->face_a, found->face_b, expected->distance,
                  expected->face_a, expected->face_b);
     ++compared;
-    if (expected->distance == 0.0) ++meeting;
+    if (expected->distance == 0.0) ++contact;
 }
 
 static carom_soup_gap assert_same(const both *a, const carom_pose *pose_a, const both *b,
@@ -159,6 +159,33 @@ static void shapes_are_the_same(void **state) {
             destroy(&b);
             carom_mesh_destroy(mesh);
         }
+}
+
+/* Trees of two, three and four levels with each other. */
+static void depths_are_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    const carom_shape_def shapes[] = {{.shape = CAROM_SHAPE_BOX},
+                                      {.shape = CAROM_SHAPE_KNOT, .scalar = CAROM_SCALAR_FLOAT32},
+                                      {.shape = CAROM_SHAPE_CLOTH, .detail = 150},
+                                      {.shape = CAROM_SHAPE_GLOBE, .size = 0.25}};
+    both soups[COUNT_OF(shapes)];
+    carom_random random = {498};
+    for (size_t i = 0; i < COUNT_OF(shapes); ++i) {
+        carom_mesh_view view = {0};
+        carom_mesh *mesh = shape_mesh(cpu, &shapes[i], &view);
+        soups[i] = make(&(carom_soup_def){.mesh = &view, .rigid = true});
+        carom_mesh_destroy(mesh);
+    }
+    for (int i = 0; i < TEST_CASES(256); ++i)
+        for (size_t a = 0; a < COUNT_OF(shapes); ++a)
+            for (size_t b = 0; b < COUNT_OF(shapes); ++b) {
+                carom_pose pose = pose_of(&random, i + (int)a, 0.6), there = pose;
+                there.t.x += 3.5;
+                assert_same(&soups[a], NULL, &soups[b], &pose, 0.0);
+                assert_same(&soups[a], NULL, &soups[b], &there, 0.0);
+            }
+    for (size_t i = 0; i < COUNT_OF(shapes); ++i) destroy(&soups[i]);
 }
 
 /* Empty soups, and soups of one point. */
@@ -420,6 +447,7 @@ int main(void) {
         cmocka_unit_test(lattice_distances_are_the_same),
         cmocka_unit_test(sizes_far_apart_are_the_same),
         cmocka_unit_test(shapes_are_the_same),
+        cmocka_unit_test(depths_are_the_same),
         cmocka_unit_test(nothing_is_the_same),
         cmocka_unit_test(batches_are_the_same),
         cmocka_unit_test(changed_soups_are_the_same),

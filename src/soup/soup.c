@@ -251,6 +251,7 @@ static carom_soup_cache *make_cache(const carom_allocator *allocator) {
     if (cache == NULL) return NULL;
     atomic_init(&cache->balanced, CAROM_SOUP_BALANCED_UNKNOWN);
     atomic_init(&cache->on_cpu, NULL);
+    atomic_init(&cache->on_device, NULL);
     return cache;
 }
 
@@ -348,7 +349,7 @@ carom_status carom_soup_create(carom_context *context, const carom_soup_def *def
 void carom_soup_destroy(carom_soup *soup) {
     if (soup == NULL) return;
     carom_allocator allocator = soup->allocator;
-    if (soup->cache != NULL) carom_soup_forget_cpu(soup);
+    if (soup->cache != NULL) carom_soup_forget_copies(soup);
     soup_release_arrays(soup);
     carom_release(&allocator, soup->cache);
     carom_release(&allocator, soup);
@@ -380,6 +381,9 @@ static carom_status copy_on_cpu(carom_context *context, const carom_soup *like,
 carom_status carom_soup_lend_cpu(carom_context *context, const carom_soup *soup,
                                  const void *positions, carom_soup **on_cpu, bool *is_new) {
     CAROM_ASSERT(positions != NULL || !soup->stale);
+    *is_new = false;
+    *on_cpu = (carom_soup *)(uintptr_t)soup;
+    if (soup->backend == CAROM_BACKEND_CPU) return CAROM_OK;
     *is_new = positions != NULL;
     if (positions != NULL) return copy_on_cpu(context, soup, positions, on_cpu);
     *on_cpu = atomic_load_explicit(&soup->cache->on_cpu, memory_order_acquire);
@@ -393,8 +397,10 @@ carom_status carom_soup_lend_cpu(carom_context *context, const carom_soup *soup,
     return CAROM_OK;
 }
 
-void carom_soup_forget_cpu(carom_soup *soup) {
+void carom_soup_forget_copies(carom_soup *soup) {
     carom_soup_destroy(atomic_exchange_explicit(&soup->cache->on_cpu, NULL, memory_order_acq_rel));
+    carom_soup_device_destroy(
+        atomic_exchange_explicit(&soup->cache->on_device, NULL, memory_order_acq_rel));
 }
 
 /* ---- Changes --------------------------------------------------------------------------------- */
@@ -512,7 +518,7 @@ carom_status carom_soup_get_info(const carom_soup *soup, carom_soup_info *info) 
     CAROM_REQUIRE_INPUT(soup, "soup");
     CAROM_REQUIRE_OUTPUT(info, "info");
     uint64_t bytes =
-        sizeof(*soup) + sizeof(*soup->cache) + carom_soup_device_bytes(soup) +
+        sizeof(*soup) + sizeof(*soup->cache) + carom_soup_device_bytes_of(soup->device) +
         carom_bvh_bytes(&soup->bvh) + carom_obb_bytes(&soup->oriented) + soup->position_bytes +
         soup->spare_bytes + soup->triangle_count * (3 * sizeof(uint32_t) + 1) +
         (soup->faces != NULL ? soup->triangle_count * sizeof(uint32_t) : 0) +
@@ -521,7 +527,8 @@ carom_status carom_soup_get_info(const carom_soup *soup, carom_soup_info *info) 
     const carom_soup *on_cpu = atomic_load_explicit(&soup->cache->on_cpu, memory_order_acquire);
     carom_soup_info of_cpu = {0};
     if (on_cpu != NULL) CAROM_TRY(carom_soup_get_info(on_cpu, &of_cpu));
-    bytes += of_cpu.bytes;
+    bytes += of_cpu.bytes + carom_soup_device_bytes_of(atomic_load_explicit(&soup->cache->on_device,
+                                                                            memory_order_acquire));
     *info = (carom_soup_info){.faces = soup->face_count,
                               .live = soup->face_count - soup->dead_faces,
                               .triangles = soup->triangle_count,

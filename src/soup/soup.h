@@ -26,14 +26,16 @@
  * other preparations and few queries need it. The soup owns it from create to destroy, and each
  * change of the soup forgets it, while no query may run. Queries may run in several contexts at
  * once. So each member is one atomic word that depends on the faces alone and says all there is to
- * know: contexts that find it at the same time store the same value, and but for the last member no
- * other memory is read because of it, so that relaxed order suffices. */
+ * know: contexts that find it at the same time store the same value, and but for the last members
+ * no other memory is read because of it, so that relaxed order suffices. */
 typedef struct carom_soup_cache {
     _Atomic uint8_t balanced; /* CAROM_SOUP_BALANCED_...: whether the faces are balanced */
-    /* Of a soup of backend cuda, the same on the CPU (carom_soup_lend_cpu), or NULL. The one member
-     * that other memory belongs to: it is stored by release and read by acquire, and who comes
-     * second frees its own. */
+    /* Of a soup of backend cuda, the same on the CPU (carom_soup_lend_cpu), and of a soup of
+     * backend cpu, the same on the device (carom_soup_lend_device); or NULL. Other memory belongs
+     * to these: they are stored by release and read by acquire, and who comes second frees its
+     * own. */
     _Atomic(carom_soup *) on_cpu;
+    _Atomic(carom_device_soup *) on_device;
 } carom_soup_cache;
 
 /* A soup's grid, with the corners and balls that searches need, indexed by rank. */
@@ -145,7 +147,9 @@ carom_status carom_soup_device_check_tree(carom_context *context, const carom_so
 /* Makes the positions on the host those on the device. */
 carom_status carom_soup_device_fetch(carom_context *context, carom_soup *soup);
 void carom_soup_device_release(carom_soup *soup);
-uint64_t carom_soup_device_bytes(const carom_soup *soup);
+/* NULL is fine. */
+void carom_soup_device_destroy(carom_device_soup *device);
+uint64_t carom_soup_device_bytes_of(const carom_device_soup *device);
 
 /* Two soups in a query, or one: b is NULL. */
 typedef struct carom_soup_device_query {
@@ -183,8 +187,11 @@ carom_status carom_soup_check_limit(carom_context *context, double *limit);
  * caller destroys (*is_new); else the soup keeps it until its next change. */
 carom_status carom_soup_lend_cpu(carom_context *context, const carom_soup *soup,
                                  const void *positions, carom_soup **on_cpu, bool *is_new);
-/* Destroys what the soup keeps. */
-void carom_soup_forget_cpu(carom_soup *soup);
+/* Of a soup on the CPU its arrays and a tree on the device, which it keeps likewise. */
+carom_status carom_soup_lend_device(carom_context *context, const carom_soup *soup,
+                                    const carom_device_soup **on_device);
+/* Destroys what the soup keeps of itself elsewhere. */
+void carom_soup_forget_copies(carom_soup *soup);
 
 /* ---- Boxes and balls ------------------------------------------------------------------------- */
 

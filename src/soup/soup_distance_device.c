@@ -43,7 +43,7 @@ static carom_status distance_device_find_first(carom_context *context, const car
     return CAROM_OK;
 }
 
-static carom_status distance_device_find_all(carom_context *context, const carom_device_meeting *m,
+static carom_status distance_device_find_all(carom_context *context, const carom_device_contact *m,
                                              const carom_soup *a, const carom_soup *b) {
     for (uint64_t i = 0; i < m->count; ++i) {
         const carom_pose *pose_a = m->poses_a != NULL ? &m->poses_a[i] : NULL;
@@ -54,8 +54,8 @@ static carom_status distance_device_find_all(carom_context *context, const carom
     return CAROM_OK;
 }
 
-/* A carom_device_meeting_fn; user: the context and both soups. */
-static carom_status distance_device_find_meeting(void *user[3], const carom_device_meeting *m) {
+/* A carom_device_contact_fn; user: the context and both soups. */
+static carom_status distance_device_find_contact(void *user[3], const carom_device_contact *m) {
     carom_context *context = user[0];
     const carom_soup *a = user[1], *b = user[2];
     carom_soup *on_cpu_a, *on_cpu_b = NULL;
@@ -70,14 +70,14 @@ static carom_status distance_device_find_meeting(void *user[3], const carom_devi
     return status;
 }
 
-static carom_device_distance distance_device_query(carom_context *context, const carom_soup *a,
-                                                   const carom_soup *b) {
-    return (carom_device_distance){.a = a->device,
-                                   .b = b->device,
-                                   .find_meeting = distance_device_find_meeting,
-                                   .user = {context, (void *)(uintptr_t)a, (void *)(uintptr_t)b},
-                                   .stale_a = a->stale,
-                                   .stale_b = b->stale};
+static carom_status distance_device_query(carom_context *context, const carom_soup *a,
+                                          const carom_soup *b, carom_device_distance *query) {
+    *query = (carom_device_distance){.find_contact = distance_device_find_contact,
+                                     .user = {context, (void *)(uintptr_t)a, (void *)(uintptr_t)b},
+                                     .stale_a = a->stale,
+                                     .stale_b = b->stale};
+    CAROM_TRY(carom_soup_lend_device(context, a, &query->a));
+    return carom_soup_lend_device(context, b, &query->b);
 }
 
 /* ---- Arrays of the host ---------------------------------------------------------------------- */
@@ -107,7 +107,8 @@ carom_status carom_soup_device_cross_distance(carom_context *context,
     CAROM_TRY(distance_device_check(context, q->a, q->b));
     CAROM_TRY(carom_soup_check_pose(context, q->pose_a, "the pose of a"));
     CAROM_TRY(carom_soup_check_pose(context, q->pose_b, "the pose of b"));
-    carom_device_distance query = distance_device_query(context, q->a, q->b);
+    carom_device_distance query;
+    CAROM_TRY(distance_device_query(context, q->a, q->b, &query));
     query.poses_a = q->pose_a;
     query.poses_b = q->pose_b;
     query.count = 1;
@@ -175,7 +176,8 @@ static carom_status distance_device_run(carom_context *context, const distance_d
                                         uint64_t at, uint64_t end, carom_work *work,
                                         uint64_t *bad) {
     const carom_soup_pair *pair = &batch->pairs[batch->order[at]];
-    carom_device_distance query = distance_device_query(context, pair->a, pair->b);
+    carom_device_distance query;
+    CAROM_TRY(distance_device_query(context, pair->a, pair->b, &query));
     carom_soup_gap *gaps = batch->gaps != NULL ? batch->results : NULL;
     bool *meet = batch->meet != NULL ? batch->results : NULL;
     uint64_t good;
@@ -238,11 +240,13 @@ static carom_status distance_device_search_all(carom_context *context, distance_
 
 /* Searches all pairs before the first one that is wrong, which fails as a single query of it would.
  */
-static carom_status distance_device_search(carom_context *context, distance_device_batch *batch) {
+static carom_status distance_device_search(carom_context *context, distance_device_batch *batch,
+                                           bool checked) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     uint64_t count = batch->count, bad;
-    carom_status wrong = distance_device_check_pairs(context, batch->pairs, &count);
+    carom_status wrong =
+        checked ? CAROM_OK : distance_device_check_pairs(context, batch->pairs, &count);
     char message[CAROM_MESSAGE_SIZE];
     (void)snprintf(message, sizeof(message), "%s", context->message);
     bad = batch->count = count;
@@ -258,13 +262,21 @@ static carom_status distance_device_search(carom_context *context, distance_devi
 carom_status carom_soup_device_distances(carom_context *context, const carom_soup_pair *pairs,
                                          uint64_t count, double limit, carom_soup_gap *gaps) {
     distance_device_batch batch = {.pairs = pairs, .count = count, .limit = limit, .gaps = gaps};
-    return distance_device_search(context, &batch);
+    return distance_device_search(context, &batch, false);
 }
 
 carom_status carom_soup_device_meets(carom_context *context, const carom_soup_pair *pairs,
                                      uint64_t count, bool *meet) {
     distance_device_batch batch = {.pairs = pairs, .count = count, .meet = meet};
-    return distance_device_search(context, &batch);
+    return distance_device_search(context, &batch, false);
+}
+
+carom_status carom_soup_device_distances_of_cpu(carom_context *context,
+                                                const carom_soup_pair *pairs, uint64_t count,
+                                                carom_soup_gap *gaps) {
+    distance_device_batch batch = {.pairs = pairs, .count = count, .limit = HUGE_VAL, .gaps = gaps};
+    CAROM_TRY(carom_context_require_table(context, distance_device_table(), "distances of solids"));
+    return distance_device_search(context, &batch, true);
 }
 
 /* ---- Pairs of faces -------------------------------------------------------------------------- */
@@ -316,7 +328,8 @@ carom_status carom_cuda_soup_cross_distance(carom_context *context, const carom_
     CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
     CAROM_TRY(distance_device_check(context, a, b));
     CAROM_TRY(carom_soup_check_limit(context, &limit));
-    carom_device_distance query = distance_device_query(context, a, b);
+    carom_device_distance query;
+    CAROM_TRY(distance_device_query(context, a, b, &query));
     query.poses_a = device_poses_a;
     query.poses_b = device_poses_b;
     query.count = count;
@@ -334,7 +347,8 @@ carom_status carom_cuda_soup_cross_meet(carom_context *context, const carom_soup
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
     CAROM_TRY(distance_device_check(context, a, b));
-    carom_device_distance query = distance_device_query(context, a, b);
+    carom_device_distance query;
+    CAROM_TRY(distance_device_query(context, a, b, &query));
     query.poses_a = device_poses_a;
     query.poses_b = device_poses_b;
     query.count = count;

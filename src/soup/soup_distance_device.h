@@ -16,14 +16,14 @@ extern "C" {
 
 /* Poses in which faces meet: which pair of faces is named depends on the trees of the CPU, so the
  * host finds it, in arrays of the host. */
-typedef struct carom_device_meeting {
+typedef struct carom_device_contact {
     const carom_pose *poses_a, *poses_b; /* `count` each; NULL: the identity */
     const uint8_t *meets;                /* of `count` poses: to be found */
     uint64_t count;
     const void *positions_a, *positions_b; /* as on the device; NULL: those of the host are */
     carom_soup_gap *gaps;                  /* to be set where `meets` */
-} carom_device_meeting;
-typedef carom_status carom_device_meeting_fn(void *user[3], const carom_device_meeting *meeting);
+} carom_device_contact;
+typedef carom_status carom_device_contact_fn(void *user[3], const carom_device_contact *contact);
 
 /* Two soups in `count` poses. All arrays are in device memory. */
 typedef struct carom_device_distance {
@@ -33,7 +33,7 @@ typedef struct carom_device_distance {
     double limit;                          /* infinite for none; 0 with `meet` */
     carom_soup_gap *gaps;                  /* or */
     bool *meet;                            /* whether faces meet is all that is found */
-    carom_device_meeting_fn *find_meeting; /* called by finish */
+    carom_device_contact_fn *find_contact; /* called by finish */
     void *user[3];
     bool stale_a, stale_b; /* positions of the host are not those of the device */
 } carom_device_distance;

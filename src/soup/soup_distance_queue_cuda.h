@@ -181,21 +181,21 @@ struct distance_on_host {
 };
 
 /* Sets the results of the first `count` poses in which faces meet. */
-static carom_status distance_finish_meeting(carom_device *device,
+static carom_status distance_finish_contact(carom_device *device,
                                             const distance_arguments *arguments, uint64_t count) {
     const carom_device_distance *q = &arguments->query;
     distance_on_host h = {};
     void *user[3] = {q->user[0], q->user[1], q->user[2]};
     carom_status status = h.read(device, arguments, count);
     if (status == CAROM_OK) {
-        const carom_device_meeting meeting = {(const carom_pose *)h.poses[0],
+        const carom_device_contact contact = {(const carom_pose *)h.poses[0],
                                               (const carom_pose *)h.poses[1],
                                               (const uint8_t *)h.meets,
                                               count,
                                               h.positions[0],
                                               h.positions[1],
                                               (carom_soup_gap *)h.gaps};
-        status = q->find_meeting(user, &meeting);
+        status = q->find_contact(user, &contact);
         if (status != CAROM_OK)
             status =
                 carom_device_fail(device, status, "the host could not find which faces meet first");
@@ -247,7 +247,7 @@ static carom_status distance_finish(carom_device *device, carom_device_op *op,
     device->steps.candidates = device->steps.open_in_floats = n[DISTANCE_N_CANDIDATES];
     device->steps.open_in_doubles = arguments->query.meet == nullptr ? n[DISTANCE_N_MEET] : 0;
     if (device->steps.open_in_doubles == 0 || good == 0) return CAROM_OK;
-    return distance_finish_meeting(device, arguments, good);
+    return distance_finish_contact(device, arguments, good);
 }
 
 /* ---- Queueing -------------------------------------------------------------------------------- */
