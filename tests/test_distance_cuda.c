@@ -361,6 +361,41 @@ static void frames_are_the_same(void **state) {
     }
 }
 
+/* A frame that was recorded before the positions came from device memory. */
+static void later_positions_are_those_of_the_answer(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    static lattice_soup one;
+    carom_random random = {499};
+    for (int i = 0; i < TEST_CASES(60); ++i) {
+        lattice_make(&random, &one);
+        carom_mesh_view view = lattice_view(&one);
+        both a = make(&(carom_soup_def){.mesh = &view});
+        carom_soup_gap *gap = on_device(NULL, sizeof(*gap)), found, expected;
+        carom_cuda_frame *frame;
+        assert_ok(cuda, carom_cuda_frame_begin(cuda));
+        assert_ok(cuda,
+                  carom_cuda_soup_cross_distance(cuda, a.cuda, NULL, a.cuda, NULL, 1, 0.0, gap));
+        assert_ok(cuda, carom_cuda_frame_end(cuda, &frame));
+        lattice_shake(&random, &one);
+        view = lattice_view(&one);
+        void *positions = on_device(one.xyz, one.vertices * sizeof(one.xyz[0]));
+        const carom_cuda_positions update = {positions, CAROM_SCALAR_FLOAT64, one.vertices};
+        assert_ok(cpu, carom_soup_update(cpu, a.cpu, &view));
+        assert_ok(cuda, carom_cuda_soup_update(cuda, a.cuda, &update));
+        assert_ok(cuda, carom_cuda_frame_run(cuda, frame));
+        assert_ok(cuda, carom_cuda_finish(cuda));
+        memset(&expected, 0, sizeof(expected));
+        assert_ok(cuda, carom_cuda_read(cuda, &found, gap, sizeof(found)));
+        assert_ok(cpu, carom_soup_cross_distance(cpu, a.cpu, NULL, a.cpu, NULL, 0.0, &expected));
+        assert_gap(&found, &expected);
+        carom_cuda_frame_destroy(frame);
+        carom_cuda_release(cuda, positions);
+        carom_cuda_release(cuda, gap);
+        destroy(&a);
+    }
+}
+
 /* ---- Pairs of faces -------------------------------------------------------------------------- */
 
 #define PAIRS 200u
@@ -422,10 +457,23 @@ static void wrong_input_is_named(void **state) {
     assert_fails(cuda, carom_soup_cross_distance(cuda, a.cpu, NULL, a.cuda, NULL, 0.0, &gap),
                  CAROM_UNSUPPORTED, "made on cpu");
     const carom_pose bad = {.q = {NAN, 0.0, 0.0, 0.0}};
-    const carom_pose out = {.t = {0.0, DBL_MAX, 0.0}, .q = {1.0, 0.0, 0.0, 0.0}};
+    const carom_pose out = {.t = {0.0, DBL_MAX, 0.0}, .q = {1.0, 0.5, 0.25, 0.125}};
+    static lattice_soup far;
+    far = one;
+    lattice_move(&far, 1.0, 1e300);
+    view = lattice_view(&far);
+    both large = make(&(carom_soup_def){.mesh = &view});
     assert_fails(cuda, carom_soup_cross_distance(cuda, a.cuda, NULL, a.cuda, &bad, 0.0, &gap),
                  CAROM_BAD_INPUT, "finite");
-    (void)out;
+    assert_fails(cuda, carom_soup_cross_distance(cuda, a.cuda, NULL, large.cuda, &out, 0.0, &gap),
+                 CAROM_BAD_INPUT, "range of doubles");
+    carom_pose *there = on_device(&out, sizeof(out));
+    carom_soup_gap *on_gpu = on_device(NULL, sizeof(*on_gpu));
+    assert_ok(cuda, carom_cuda_soup_cross_distance(cuda, a.cuda, NULL, large.cuda, there, 1, 0.0,
+                                                   on_gpu));
+    assert_fails(cuda, carom_cuda_finish(cuda), CAROM_BAD_INPUT, "pose 0");
+    carom_cuda_release(cuda, there);
+    carom_cuda_release(cuda, on_gpu);
     carom_soup_pair pairs[3] = {{.a = a.cuda, .b = a.cuda}, {.a = a.cuda, .b = a.cuda}};
     pairs[2] = pairs[1];
     pairs[2].pose_a = bad;
@@ -440,6 +488,7 @@ static void wrong_input_is_named(void **state) {
                  "pair 0");
     destroy(&a);
     destroy(&grid);
+    destroy(&large);
 }
 
 int main(void) {
@@ -452,6 +501,7 @@ int main(void) {
         cmocka_unit_test(batches_are_the_same),
         cmocka_unit_test(changed_soups_are_the_same),
         cmocka_unit_test(frames_are_the_same),
+        cmocka_unit_test(later_positions_are_those_of_the_answer),
         cmocka_unit_test(gaps_of_faces_are_the_same),
         cmocka_unit_test(wrong_input_is_named),
     };

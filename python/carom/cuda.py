@@ -368,17 +368,21 @@ def _device_poses(values: Any, name: str) -> tuple[Optional[int], int]:
     return pointer, count
 
 
+def _two_poses(pose_a: Any, pose: Any) -> tuple[Any, Any, int]:
+    first, count_a = _device_poses(pose_a, "pose_a")
+    second, count = _device_poses(pose, "pose")
+    if first is not None and second is not None and count_a != count:
+        raise ValueError(f"pose_a has {count_a} poses and pose {count}: give as many")
+    return first, second, max(count, count_a)
+
+
 def balls_overlap(a: Balls, b: Balls, pose: Any, pose_a: Any = None, definition: Any = None,
                   context: Optional[Context] = None) -> DeviceArray:
     """Balls.overlap for (n, 7) poses in device memory, in the order of C: qw qx qy qz tx ty tz. The answers stay there;
     read() gives them as records."""
     both(a, b, Balls)
     chosen = _context(context, a)
-    first, count_a = _device_poses(pose_a, "pose_a")
-    second, count = _device_poses(pose, "pose")
-    if first is not None and second is not None and count_a != count:
-        raise ValueError(f"pose_a has {count_a} poses and pose {count}: give as many")
-    count = max(count, count_a)
+    first, second, count = _two_poses(pose_a, pose)
     kind = np.dtype((np.record, dtype_of(_abi.packing_overlap)))
     found = DeviceArray(count, kind, context=chosen)
     definition = definition if definition is not None else balls_query_def(1.0, 1.0, False)
@@ -406,11 +410,7 @@ def _in_poses(function: Any, a: Soup, b: Soup, pose: Any, pose_a: Any, dtype: An
               *more: Any) -> DeviceArray:
     both(a, b, Soup)
     chosen = _context(context, a)
-    first, count_a = _device_poses(pose_a, "pose_a")
-    second, count = _device_poses(pose, "pose")
-    if first is not None and second is not None and count_a != count:
-        raise ValueError(f"pose_a has {count_a} poses and pose {count}: give as many")
-    count = max(count, count_a)
+    first, second, count = _two_poses(pose_a, pose)
     found = DeviceArray(count, dtype, context=chosen)
     _keep(chosen, pose, pose_a, found, a, b)
     chosen._call(function, a._pointer, first, b._pointer, second, count, *more, found._pointer, reads=(a, b))

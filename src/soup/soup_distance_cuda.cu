@@ -6,11 +6,11 @@
  * depend on the order of a search, so any search that leaves out nothing gives its bytes:
  *
  *   begin     a warp per pose: the frame of the boxes (soup_distance_cuda.h);
- *   dive      a block per pose: each warp goes down both trees to the leaves that look nearest and
- *             measures one pair. The least distance bounds that of all, and the direction of its
+ *   dive      a block per pose: each warp goes down both trees to the triangles that look nearest
+ *             and measures them. The least distance bounds that of all, and the direction of its
  *             points separates what lies behind;
- *   open      a warp per pair of nodes, level by level for all poses: pairs of children that can
- *             still matter. Both trees have leaves on one level, so that the levels of a list are
+ *   open      a warp per pair of nodes, level by level for all poses: first the nearest of one
+ *             point of each child bound the distance; then pairs of children that can still matter. Both trees have leaves on one level, so that the levels of a list are
  *             known when it is queued;
  *   leaves    a warp per pair of leaves: pairs of triangles that can still matter;
  *   measure   a thread per pair: whether it meets, by the filter, and its distance, which lowers
@@ -28,14 +28,16 @@
 #include "geom/triangle_item.h"
 #include "soup/soup_distance_cuda.h"
 
-#define DISTANCE_WARPS   4u /* of a block: those of the dive try different ways */
-#define DISTANCE_THREADS (DISTANCE_WARPS * CAROM_WARP)
-#define DISTANCE_BUFFER  128u /* pairs that a warp collects before it appends them */
+#define DISTANCE_WARPS      4u /* of a block: those of the dive try different ways */
+#define DISTANCE_THREADS    (DISTANCE_WARPS * CAROM_WARP)
+#define DISTANCE_BUFFER     128u /* pairs that a warp collects before it appends them */
+#define DISTANCE_LEVEL_BITS 5u   /* of an entry: 32 children per node */
 /* Pairs of nodes and of triangles per pose that there is room for at first. */
 #define DISTANCE_PAIRS_PER_POSE 256u
 /* Of the square of the way between the middles of two boxes, added to their distance: of boxes that
  * overlap, those that do so most are opened. */
 #define DISTANCE_MIDDLE_WEIGHT 0x1p-6
+#define DISTANCE_ALL_WAYS      UINT32_MAX
 
 /* Counters of a search. */
 enum {
@@ -45,6 +47,7 @@ enum {
     DISTANCE_N_MEET, /* poses */
     DISTANCE_N_NODES /* of each list of pairs of nodes; the last one is of leaves */
 };
+static_assert(1u << DISTANCE_LEVEL_BITS == CAROM_WARP, "children per node");
 static_assert(DISTANCE_N_NODES + CAROM_TREE_LEVELS + 1 <= CAROM_DEVICE_COUNTERS,
               "a counter for each level");
 
@@ -64,6 +67,7 @@ static __global__ void __launch_bounds__(DISTANCE_THREADS)
     p.near.distance = (double)NAN;
     p.least = (unsigned long long)__double_as_longlong(v.limit);
     p.faces = p.items = ULLONG_MAX;
+    p.bound = (unsigned long long)__double_as_longlong(HUGE_VAL);
     p.meet = in_range ? 0 : 1; /* nothing is searched */
     v.state[index] = p;
     if (!in_range) atomicMax(&counters->n[DISTANCE_N_BAD], (carom_device_count)(v.count - index));
@@ -86,6 +90,20 @@ struct distance_levels {
     }
 };
 
+/* Whether the triangle at a slot is searched. */
+static __device__ inline bool distance_searched(const distance_view &v, int side, uint32_t slot) {
+    const carom_soup_cuda_arrays &soup = v.soup[side];
+    return slot < soup.tree.entries[0] && carom_soup_cuda_searched(soup, soup.tree.items[slot]);
+}
+
+/* The box of a node, or of a triangle that is searched. */
+static __device__ inline distance_box distance_child(const distance_view &v, const distance_pose &p,
+                                                     int side, uint32_t level, uint32_t entry) {
+    distance_box box = distance_entry(v, p, side, level, entry);
+    if (level == 0) box.any = box.any && distance_searched(v, side, entry);
+    return box;
+}
+
 /* The children of a pair of nodes: each lane has one of `lanes`, and all have `count` of the other
  * side in shared memory. */
 struct distance_opened {
@@ -104,11 +122,11 @@ struct distance_opened {
         entry = node * CAROM_WARP + lane;
         first = both ? other * CAROM_WARP : other;
         count = both ? CAROM_WARP : 1u;
-        box = distance_entry(v, p, mine, lanes_of_b ? next.b : next.a, entry);
+        box = distance_child(v, p, mine, lanes_of_b ? next.b : next.a, entry);
         __syncwarp();
         if (lane < count)
             others[lane] =
-                distance_entry(v, p, 1 - mine, lanes_of_b ? next.a : next.b, first + lane);
+                distance_child(v, p, 1 - mine, lanes_of_b ? next.a : next.b, first + lane);
         __syncwarp();
     }
     __device__ const distance_box &box_a(const distance_box &other) const {
@@ -150,25 +168,17 @@ struct distance_choice {
     }
 };
 
-/* Whether the triangle at a slot is searched. */
-static __device__ inline bool distance_searched(const distance_view &v, int side, uint32_t slot) {
-    const carom_soup_cuda_arrays &soup = v.soup[side];
-    return slot < soup.tree.entries[0] && carom_soup_cuda_searched(soup, soup.tree.items[slot]);
-}
-
-/* Goes down to two leaves; false where there is no way. */
+/* Goes down from two nodes to two triangles, always to the children that look nearest; false where
+ * there is no way. At the first step the lanes of a `way` take part, or all. */
 static __device__ bool distance_descend(const distance_view &v, const distance_pose &p,
-                                        distance_box *others, unsigned way, uint32_t *a,
-                                        uint32_t *b) {
-    distance_levels level = {v.soup[0].tree.levels, v.soup[1].tree.levels};
+                                        distance_box *others, distance_levels level, unsigned way,
+                                        uint32_t *a, uint32_t *b) {
     unsigned lane = threadIdx.x % CAROM_WARP;
-    bool start = true;
-    *a = *b = 0;
-    for (; level.a > 1 || level.b > 1; level = level.next()) {
+    for (; level.a > 0 || level.b > 0; level = level.next()) {
         distance_choice best = {HUGE_VAL, UINT32_MAX, UINT32_MAX};
         distance_opened o;
         o.open(v, p, level, *a, *b, others);
-        bool there = o.box.any && (!start || lane % DISTANCE_WARPS == way);
+        bool there = o.box.any && (way == DISTANCE_ALL_WAYS || lane % DISTANCE_WARPS == way);
         for (uint32_t i = 0; i < o.count && there; ++i) {
             if (!others[i].any) continue;
             double bound = distance_bound(p, o.box_a(others[i]), o.box_b(others[i]));
@@ -181,24 +191,9 @@ static __device__ bool distance_descend(const distance_view &v, const distance_p
         if (best.a == UINT32_MAX) return false;
         *a = best.a;
         *b = best.b;
-        start = false;
+        way = DISTANCE_ALL_WAYS;
     }
     return true;
-}
-
-/* The pair of triangles of two leaves whose boxes have the nearest middles. */
-static __device__ distance_choice distance_choose(const distance_view &v, const distance_pose &p,
-                                                  distance_box *others, uint32_t a, uint32_t b) {
-    distance_choice best = {HUGE_VAL, UINT32_MAX, UINT32_MAX};
-    distance_opened o;
-    o.open(v, p, {1, 1}, a, b, others);
-    bool there = o.box.any && distance_searched(v, 0, o.entry);
-    for (uint32_t i = 0; i < CAROM_WARP && there; ++i)
-        if (others[i].any && distance_searched(v, 1, o.first + i))
-            best.offer(distance_middles(o.box, others[i]), o.entry, o.first + i);
-    __syncwarp();
-    best.join();
-    return best;
 }
 
 /* Sets the direction of the search from the nearest points so far. */
@@ -221,17 +216,16 @@ static __global__ void __launch_bounds__(DISTANCE_THREADS)
     __shared__ bool meets[DISTANCE_WARPS];
     unsigned lane = threadIdx.x % CAROM_WARP, warp = threadIdx.x / CAROM_WARP;
     distance_pose *p = &v.state[blockIdx.x];
-    distance_choice best = {HUGE_VAL, UINT32_MAX, UINT32_MAX};
-    uint32_t a, b;
+    uint32_t a = 0, b = 0;
     if (p->meet != 0) return; /* out of range */
-    if (distance_descend(v, *p, others[warp], warp, &a, &b))
-        best = distance_choose(v, *p, others[warp], a, b);
+    distance_levels roots = {v.soup[0].tree.levels, v.soup[1].tree.levels};
+    bool there = distance_descend(v, *p, others[warp], roots, warp, &a, &b);
     if (lane == 0) {
         nearest[warp].distance = (double)NAN;
         meets[warp] = false;
-        if (best.a != UINT32_MAX) {
-            carom_triangle ta = distance_triangle(v, *p, 0, best.a);
-            carom_triangle tb = distance_triangle(v, *p, 1, best.b);
+        if (there) {
+            carom_triangle ta = distance_triangle(v, *p, 0, a);
+            carom_triangle tb = distance_triangle(v, *p, 1, b);
             carom_near_triangles(ta.corner, tb.corner, &nearest[warp]);
             meets[warp] = carom_triangle_filter(&ta, &tb) == CAROM_YES;
         }
@@ -320,8 +314,8 @@ static __global__ void __launch_bounds__(DISTANCE_THREADS)
         uint4 pair = leaves.data[at];
         const distance_pose &p = v.state[pair.x];
         if (__any_sync(~0u, !distance_matters(p, pair.w))) continue;
-        double least = __shfl_sync(~0u, distance_least(p), 0);
-        double most = least * p.unit * (1.0 + DISTANCE_CUDA_MARGIN) + p.slack;
+        double most = __shfl_sync(~0u, distance_most(p), 0);
+        double farthest = most / p.unit * p.near.distance;
         bool usable = carom_soup_distance_usable(&p.near);
         uint32_t slot_a = pair.y * CAROM_WARP + lane, first_b = pair.z * CAROM_WARP;
         distance_item mine;
@@ -334,14 +328,58 @@ static __global__ void __launch_bounds__(DISTANCE_THREADS)
             bool left = mine.box.any && other.box.any;
             double bound = left ? distance_bound(p, mine.box, other.box) : HUGE_VAL;
             left = left && !(bound > most);
-            left =
-                left && !(usable && carom_soup_distance_exceeds(&p.near, &mine.along, &other.along,
-                                                                least * p.near.distance));
+            left = left && !(usable && carom_soup_distance_exceeds(&p.near, &mine.along,
+                                                                   &other.along, farthest));
             buffer.push(candidates, left,
                         make_uint4(pair.x, slot_a, first_b + i, distance_bound_bits(bound)));
         }
     }
     buffer.flush(candidates);
+}
+
+/* The first triangle below the child of a node of a level; false where there is none, or it is not
+ * searched. */
+static __device__ inline bool distance_first_slot(const distance_view &v, int side, uint32_t level,
+                                                  uint32_t child, uint32_t *slot) {
+    uint64_t first = (uint64_t)child << DISTANCE_LEVEL_BITS * (level - 1);
+    *slot = (uint32_t)first;
+    return first < v.soup[side].tree.entries[0] && distance_searched(v, side, *slot);
+}
+
+/* Bounds the distance by that of the nearest two points of a pair of nodes, one of each child: the
+ * first corner of its first triangle. Far fewer pairs can matter then. */
+static __global__ void __launch_bounds__(DISTANCE_THREADS)
+    distance_cuda_tighten(distance_view v, distance_levels level, carom_device_list<uint4> pairs) {
+    carom_device_begin();
+    __shared__ carom_vec3 corners[DISTANCE_WARPS][CAROM_WARP];
+    unsigned lane = threadIdx.x % CAROM_WARP, warp = threadIdx.x / CAROM_WARP;
+    uint64_t count = pairs.stored(), stride = (uint64_t)gridDim.x * DISTANCE_WARPS;
+    for (uint64_t at = (uint64_t)blockIdx.x * DISTANCE_WARPS + warp; at < count; at += stride) {
+        uint4 pair = pairs.data[at];
+        distance_pose *p = &v.state[pair.x];
+        if (__any_sync(~0u, !distance_matters(*p, pair.w))) continue;
+        uint32_t slot_a, slot_b;
+        bool in_a = distance_first_slot(v, 0, level.a, pair.y * CAROM_WARP + lane, &slot_a);
+        bool in_b = distance_first_slot(v, 1, level.b, pair.z * CAROM_WARP + lane, &slot_b);
+        carom_vec3 mine = {};
+        if (in_a) mine = distance_triangle(v, *p, 0, slot_a).corner[0];
+        __syncwarp();
+        if (in_b) corners[warp][lane] = distance_triangle(v, *p, 1, slot_b).corner[0];
+        unsigned others = __ballot_sync(~0u, in_b);
+        double least = HUGE_VAL;
+        for (unsigned left = in_a ? others : 0; left != 0; left &= left - 1) {
+            carom_vec3 way = carom_vec_sub(corners[warp][__ffs((int)left) - 1], mine);
+            way = carom_vec_scale(way, p->unit);
+            double square = carom_vec_dot(way, way);
+            least = square < least ? square : least;
+        }
+        for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2) {
+            double other = __shfl_xor_sync(~0u, least, step);
+            least = other < least ? other : least;
+        }
+        if (lane == 0 && least < HUGE_VAL)
+            atomicMin(&p->bound, (unsigned long long)__double_as_longlong(sqrt(least)));
+    }
 }
 
 /* ---- Triangles ------------------------------------------------------------------------------- */

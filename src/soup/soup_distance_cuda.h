@@ -42,6 +42,7 @@ struct distance_pose {
     carom_closest near;              /* of the pair that was measured first; distance NaN: none */
     unsigned long long least;        /* the least distance so far or the limit, as its bits */
     unsigned long long faces, items; /* of the best pair: a above b */
+    unsigned long long bound;        /* at least the distance, in units, as its bits */
     uint32_t meet;                   /* faces meet */
     uint32_t bounded;                /* bounds are of use */
 };
@@ -78,7 +79,9 @@ static __device__ inline bool distance_done(const distance_pose &p) {
 
 /* In units: bounds above it do not matter. */
 static __device__ inline double distance_most(const distance_pose &p) {
-    return distance_least(p) * p.unit * (1.0 + DISTANCE_CUDA_MARGIN) + p.slack;
+    double least = distance_least(p) * p.unit;
+    double bound = __longlong_as_double((long long)*(volatile const unsigned long long *)&p.bound);
+    return (bound < least ? bound : least) * (1.0 + DISTANCE_CUDA_MARGIN) + p.slack;
 }
 
 /* The box around all of a tree, in its coordinates. All lanes take part. */
@@ -91,8 +94,8 @@ static __device__ inline carom_box distance_root(const carom_bvh_cuda_tree &tree
 }
 
 /* From a box of a tree, or from the middle and half of one. */
-static __device__ inline distance_box distance_place(const distance_pose &p, int side,
-                                                     const double *middle, const double *half) {
+static __device__ inline distance_box distance_transform(const distance_pose &p, int side,
+                                                         const double *middle, const double *half) {
     distance_box d;
     d.any = true;
     d.along = 0.0;
@@ -126,7 +129,7 @@ static __device__ inline distance_box distance_box_of(const distance_pose &p, in
         middle[k] = (0.5 * (low + high) - p.centre[side][k]) * p.factor[side];
         half[k] = 0.5 * (high - low) * p.factor[side];
     }
-    return distance_place(p, side, middle, half);
+    return distance_transform(p, side, middle, half);
 }
 
 /* The box of an entry of a tree; above the top there is one, which is that of all. */
@@ -135,7 +138,7 @@ static __device__ inline distance_box distance_entry(const distance_view &v, con
     const carom_bvh_cuda_tree &tree = v.soup[side].tree;
     const double middle[3] = {0.0, 0.0, 0.0};
     distance_box none = {};
-    if (level == tree.levels) return distance_place(p, side, middle, p.half[side]);
+    if (level == tree.levels) return distance_transform(p, side, middle, p.half[side]);
     if (entry >= tree.entries[level]) return none;
     return distance_box_of(p, side, carom_tree_entry(tree.boxes[level], entry));
 }

@@ -37,7 +37,9 @@ static carom_status distance_device_find_first(carom_context *context, const car
     carom_soup_nearest best;
     CAROM_TRY(carom_soup_pose(context, a, pose_a, b, pose_b, &posed));
     CAROM_TRY(carom_soup_find_first(context, &posed, &first));
-    CAROM_ASSERT(first.any); /* both sides decide exactly */
+    if (!first.any) /* both sides decide exactly */
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "a soup changed before the search for its distance was finished");
     carom_soup_nearest_of(&posed, first.a, first.b, &best);
     *gap = (carom_soup_gap){0.0, best.face_a, best.face_b, best.closest.a, best.closest.b};
     return CAROM_OK;
@@ -74,8 +76,8 @@ static carom_status distance_device_query(carom_context *context, const carom_so
                                           const carom_soup *b, carom_device_distance *query) {
     *query = (carom_device_distance){.find_contact = distance_device_find_contact,
                                      .user = {context, (void *)(uintptr_t)a, (void *)(uintptr_t)b},
-                                     .stale_a = a->stale,
-                                     .stale_b = b->stale};
+                                     .stale_a = &a->stale,
+                                     .stale_b = &b->stale};
     CAROM_TRY(carom_soup_lend_device(context, a, &query->a));
     return carom_soup_lend_device(context, b, &query->b);
 }

@@ -35,7 +35,8 @@ typedef struct carom_device_distance {
     bool *meet;                            /* whether faces meet is all that is found */
     carom_device_contact_fn *find_contact; /* called by finish */
     void *user[3];
-    bool stale_a, stale_b; /* positions of the host are not those of the device */
+    /* Whether positions of the host are not those of the device, by the time of finish. */
+    const bool *stale_a, *stale_b;
 } carom_device_distance;
 
 typedef struct carom_cuda_distance {

@@ -67,6 +67,14 @@ static uint64_t distance_blocks(const carom_device *device, KERNEL kernel) {
     return carom_device_resident(device, kernel, DISTANCE_THREADS);
 }
 
+static void distance_tighten(carom_device *device, const distance_view &v, distance_levels level,
+                             const carom_device_list<uint4> &pairs) {
+    if (v.meet_only) return;
+    carom_device_launch(device, distance_cuda_tighten,
+                        distance_blocks(device, distance_cuda_tighten), DISTANCE_THREADS, v, level,
+                        pairs);
+}
+
 /* Queues the levels; returns the list of pairs of leaves. */
 static carom_device_list<uint4> distance_launch_nodes(carom_device *device, carom_device_op *op,
                                                       const distance_view &v) {
@@ -86,6 +94,7 @@ static carom_device_list<uint4> distance_launch_nodes(carom_device *device, caro
         carom_device_list<uint4> to = lists[(i + 1) % 2];
         to.count = &op->counters->n[DISTANCE_N_NODES + i + 1];
         lists[(i + 1) % 2] = to;
+        distance_tighten(device, v, level, lists[i % 2]);
         carom_device_launch(device, distance_cuda_open, distance_blocks(device, distance_cuda_open),
                             DISTANCE_THREADS, v, level, lists[i % 2], to);
     }
@@ -106,6 +115,7 @@ static void distance_launch(carom_device *device, carom_device_op *op) {
     double *lengths = carom_device_take<double>(device, CAROM_SCRATCH_DISTANCE_LENGTHS,
                                                 candidates.capacity * sizeof(double));
     carom_device_step(device, "leaves");
+    distance_tighten(device, v, {1, 1}, leaves);
     carom_device_launch(device, distance_cuda_leaves, distance_blocks(device, distance_cuda_leaves),
                         DISTANCE_THREADS, v, leaves, candidates);
     carom_device_step(device, "triangles");
@@ -160,8 +170,8 @@ struct distance_on_host {
              count * sizeof(carom_pose), &poses[0]},
             {q->poses_b != nullptr ? q->poses_b + arguments->first : nullptr,
              count * sizeof(carom_pose), &poses[1]},
-            {q->stale_a ? a.positions : nullptr, distance_position_bytes(a), &positions[0]},
-            {q->stale_b ? b.positions : nullptr, distance_position_bytes(b), &positions[1]}};
+            {*q->stale_a ? a.positions : nullptr, distance_position_bytes(a), &positions[0]},
+            {*q->stale_b ? b.positions : nullptr, distance_position_bytes(b), &positions[1]}};
         for (const auto &array : arrays)
             CAROM_DEVICE_TRY(distance_read(device, array.from, array.bytes, array.to));
         meets = malloc(count);
