@@ -9,9 +9,10 @@
  *   dive      a block per pose: each warp goes down both trees to the triangles that look nearest
  *             and measures them. The least distance bounds that of all, and the direction of its
  *             points separates what lies behind;
- *   open      a warp per pair of nodes, level by level for all poses: first the nearest of one
- *             point of each child bound the distance; then pairs of children that can still matter. Both trees have leaves on one level, so that the levels of a list are
- *             known when it is queued;
+ *   open      a warp per pair of nodes, level by level for all poses: first the nearest two points,
+ *             one of each child, bound the distance; then pairs of children that can still matter.
+ *             Both trees have leaves on one level, so that the levels of a list are known when it
+ *             is queued;
  *   leaves    a warp per pair of leaves: pairs of triangles that can still matter;
  *   measure   a thread per pair: whether it meets, by the filter, and its distance, which lowers
  *             the bound of its pose;
