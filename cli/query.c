@@ -86,7 +86,7 @@ static const char details[] =
     "-o of --poses writes lines index,relation,distance,distance_lower,distance_upper,volume,\n"
     "volume_lower,volume_upper, then x, y, z of force, torque and centroid; what is not known is\n"
     "empty.\n"
-    "--device cuda is for balls and for exact overlaps without distances.\n"
+    "--device cuda is for balls and exact; auto takes what is fastest without distances there.\n"
     "Distances of tree are those of faces where A and B are meshes, and those of spheres where "
     "one\n"
     "is a packing.";

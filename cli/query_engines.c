@@ -70,7 +70,7 @@ static carom_status answer_exact(cli *cli, const query_question *question,
                                  query_answer *answer) {
     carom_context *context = cli->context;
     const carom_pose *pose = &question->pose->pose;
-    carom_solid_query_def def = {.distance = cli->device != CAROM_BACKEND_CUDA};
+    carom_solid_query_def def = {.distance = true};
     carom_solid *const *solids = made->solids;
     carom_solid_result o;
     carom_status status;
@@ -90,7 +90,7 @@ static carom_status answer_all_exact(cli *cli, const query_question *question,
                                      const query_body bodies[2], const query_prepared *made,
                                      const carom_pose *poses, uint64_t count,
                                      query_answer *answers) {
-    carom_solid_query_def def = {.distance = cli->device != CAROM_BACKEND_CUDA};
+    carom_solid_query_def def = {.distance = true};
     carom_solid_pair *pairs = calloc((size_t)count + 1, sizeof(*pairs));
     carom_solid_result *found = calloc((size_t)count + 1, sizeof(*found));
     carom_status status = pairs != NULL && found != NULL ? CAROM_OK : CAROM_NO_MEMORY;

@@ -1923,10 +1923,15 @@ export class Soup extends Handle {
      * in carom_soup_closest_points, pairs whose true distances differ by less than that rounding may be
      * taken as equal or in the wrong order. `limit`: 0 for none. A distance above it is reported as
      * infinite, with CAROM_NONE. The search starts from the limit, so that a small one makes it faster.
-     * Whether faces meet is decided as without it. CAROM_BAD_INPUT: a limit that is negative or NaN.
+     * Whether faces meet is decided as without it. On a context of backend cuda the search is on the GPU.
+     * Where faces meet, the host finds the pair of faces, for which it makes a tree once per change of a
+     * soup. CAROM_BAD_INPUT: a limit that is negative or NaN.
      */
     distance(other: Soup, pose?: Pose, options?: Two & { limit?: number }): SoupGap;
-    /** carom_soup_cross_distance for each of `count` pairs, with one limit; gaps has space for count. */
+    /**
+     * carom_soup_cross_distance for each of `count` pairs, with one limit; gaps has space for count. On the
+     * GPU all poses of two soups are searched together, as in carom_soup_cross_meet_batch.
+     */
     distance(other: Soup, poses: Pose[], options?: Two & { limit?: number }): Records<SoupGap>;
     /**
      * Gives an upper bound on the candidates (carom_work.candidates) of method GRID between two soups,
@@ -2090,13 +2095,13 @@ export class Solid extends Handle {
      * computed with more bits, for some 20 us per pair of faces. Allocates nothing once warm. On a context
      * of backend cuda the GPU finds the faces that meet and adds up their terms; the rays, the relation and
      * the rare cases above stay on the CPU, as does the search for solids whose sizes or distances differ by
-     * some 2^40 or more; the bytes are the same. The distance cannot be computed there: CAROM_UNSUPPORTED.
-     * Both solids are made by contexts of that backend.
+     * some 2^40 or more; the bytes are the same. The distance is found on the GPU; the first one of a solid
+     * makes a tree there, which it keeps. Both solids are made by contexts of that backend.
      */
     overlap(other: Solid, pose?: Pose, options?: Two & SolidQueryDef): SolidResult;
     /**
      * Computes many overlaps in one call: overlaps[i] has the bytes that carom_solid_overlap gives for
-     * pairs[i]. On the GPU the faces that meet are searched for in all poses together. -
+     * pairs[i]. On the GPU the faces that meet, and distances, are searched for in all poses together. -
      * carom_context_get_work: of all queries together. - On failure the message names the pair; the overlaps
      * before it are complete.
      */

@@ -119,6 +119,26 @@ static void impacts(void **state) {
     BUG_VOID(carom_cuda_impacts_free, impacts, context, NULL);
 }
 
+static void distances_of_soups(void **state) {
+    (void)state;
+    carom_soup_gap gap;
+    bool meet;
+    BUG(carom_cuda_soup_cross_distance, context, BAD_CONTEXT, soup, NULL, soup, NULL, 1, 0.0, &gap);
+    BUG(carom_cuda_soup_cross_distance, a, context, NULL, NULL, soup, NULL, 1, 0.0, &gap);
+    FINE(carom_cuda_soup_cross_distance, device_poses_a, context, soup, NULL, soup, NULL, 1, 0.0,
+         &gap);
+    BUG(carom_cuda_soup_cross_distance, b, context, soup, NULL, NULL, NULL, 1, 0.0, &gap);
+    FINE(carom_cuda_soup_cross_distance, device_poses_b, context, soup, NULL, soup, NULL, 1, 0.0,
+         &gap);
+    BUG(carom_cuda_soup_cross_distance, device_gaps, context, soup, NULL, soup, NULL, 1, 0.0, NULL);
+    BUG(carom_cuda_soup_cross_meet, context, BAD_CONTEXT, soup, NULL, soup, NULL, 1, &meet);
+    BUG(carom_cuda_soup_cross_meet, a, context, NULL, NULL, soup, NULL, 1, &meet);
+    FINE(carom_cuda_soup_cross_meet, device_poses_a, context, soup, NULL, soup, NULL, 1, &meet);
+    BUG(carom_cuda_soup_cross_meet, b, context, soup, NULL, NULL, NULL, 1, &meet);
+    FINE(carom_cuda_soup_cross_meet, device_poses_b, context, soup, NULL, soup, NULL, 1, &meet);
+    BUG(carom_cuda_soup_cross_meet, device_meet, context, soup, NULL, soup, NULL, 1, NULL);
+}
+
 static void points_and_rays(void **state) {
     (void)state;
     const carom_vec3 point = {0.0, 0.0, 0.0};
@@ -287,6 +307,7 @@ int main(void) {
         cmocka_unit_test(memory_and_frames),
         cmocka_unit_test(soups),
         cmocka_unit_test(impacts),
+        cmocka_unit_test(distances_of_soups),
         cmocka_unit_test(points_and_rays),
         cmocka_unit_test(packings),
         cmocka_unit_test(boxes),

@@ -18,12 +18,12 @@
 
 TEST_BACKENDS
 
-static uint64_t compared, overlapping, one_sided;
+static uint64_t compared, overlapping, one_sided, distances;
 
 static int report(void **state) {
-    print_message("%llu overlaps compared, %llu with volume, %llu one-sided\n",
+    print_message("%llu overlaps compared, %llu with volume, %llu one-sided, %llu distances\n",
                   (unsigned long long)compared, (unsigned long long)overlapping,
-                  (unsigned long long)one_sided);
+                  (unsigned long long)one_sided, (unsigned long long)distances);
     return tear_down(state);
 }
 
@@ -63,10 +63,14 @@ static void assert_same(const char *what, const carom_solid_result *found,
 
 static void compare(const char *what, const both *a, const carom_pose *pose_a, const both *b,
                     const carom_pose *pose_b) {
+    const carom_solid_query_def with_distance = {.distance = true};
     carom_solid_result expected, found;
-    assert_ok(cpu, carom_solid_overlap(cpu, a->cpu, pose_a, b->cpu, pose_b, NULL, &expected));
-    assert_ok(cuda, carom_solid_overlap(cuda, a->cuda, pose_a, b->cuda, pose_b, NULL, &found));
+    assert_ok(cpu,
+              carom_solid_overlap(cpu, a->cpu, pose_a, b->cpu, pose_b, &with_distance, &expected));
+    assert_ok(cuda,
+              carom_solid_overlap(cuda, a->cuda, pose_a, b->cuda, pose_b, &with_distance, &found));
     assert_same(what, &found, &expected);
+    distances += expected.distance > 0.0;
 }
 
 static carom_pose random_pose(carom_random *random, double far) {
@@ -155,6 +159,7 @@ static void check_batch(carom_context *context, uint64_t seed) {
     carom_solid *solids[4];
     carom_solid_pair queries[MOST];
     carom_solid_result found[MOST], expected;
+    const carom_solid_query_def def_of_query = {.distance = true};
     for (int k = 0; k < 4; ++k) {
         static solid_mesh mesh;
         solid_make_random(&random, &mesh);
@@ -169,17 +174,17 @@ static void check_batch(carom_context *context, uint64_t seed) {
         if (i % 16 == 0) queries[i].pose_b = random_pose(&random, 1e7);
     }
     for (uint32_t count = 0; count <= MOST; count = 2 * count + 1) {
-        assert_ok(context,
-                  carom_solid_overlap_batch(context, queries + MOST - count, count, NULL, found));
+        assert_ok(context, carom_solid_overlap_batch(context, queries + MOST - count, count,
+                                                     &def_of_query, found));
         for (uint32_t i = 0; i < count; ++i) {
             const carom_solid_pair *q = &queries[MOST - count + i];
             assert_ok(context, carom_solid_overlap(context, q->a, &q->pose_a, q->b, &q->pose_b,
-                                                   NULL, &expected));
+                                                   &def_of_query, &expected));
             assert_same("a query of a batch", &found[i], &expected);
         }
     }
     queries[5].pose_b.t.x = (double)NAN;
-    assert_int_equal(carom_solid_overlap_batch(context, queries, MOST, NULL, found),
+    assert_int_equal(carom_solid_overlap_batch(context, queries, MOST, &def_of_query, found),
                      CAROM_BAD_INPUT);
     assert_non_null(strstr(carom_context_message(context), "pair 5"));
     for (int k = 0; k < 4; ++k) carom_solid_destroy(solids[k]);
@@ -313,15 +318,11 @@ static void what_is_not_there_is_refused(void **state) {
     carom_random random = {74};
     carom_solid_result overlap;
     carom_solid_patches patches = {0};
-    carom_solid_query_def with_distance = {.distance = true};
     both box = make_shape(&random, 1.0);
     assert_int_equal(carom_solid_overlap(cuda, box.cpu, NULL, box.cuda, NULL, NULL, &overlap),
                      CAROM_UNSUPPORTED);
     assert_int_equal(carom_solid_overlap(cpu, box.cpu, NULL, box.cuda, NULL, NULL, &overlap),
                      CAROM_UNSUPPORTED);
-    assert_int_equal(
-        carom_solid_overlap(cuda, box.cuda, NULL, box.cuda, NULL, &with_distance, &overlap),
-        CAROM_UNSUPPORTED);
     assert_int_equal(carom_solid_overlap_patches(cuda, box.cuda, NULL, box.cuda, NULL, &patches),
                      CAROM_UNSUPPORTED);
     destroy(&box);

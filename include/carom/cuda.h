@@ -28,9 +28,11 @@
  *            and what is near in device memory here
  *            closest_points, cast_rays, winding, winding_fractions, signed_distances; in device
  *            memory here
+ *            cross_distance, cross_meet_batch, cross_distance_batch, self_gaps, cross_gaps; the
+ *            first two, in many poses, in device memory here
  *   kfree    measure
  *   parts    pairs, part by part
- *   solid    create, overlap, overlap_batch: faces that meet and their terms
+ *   solid    create, overlap, overlap_batch: faces that meet and their terms, distances
  *   convex   meet, distance, depth and their batches; in device memory here
  *   broad    create, changes, commit, step, pairs; in device memory here
  *   pack     create by method OCTREE, closed meshes
@@ -211,6 +213,32 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_winding_fractions(
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_signed_distances(
     carom_context *context, const carom_soup *soup, const carom_vec3 *device_points, uint64_t count,
     double *device_distances, carom_hit *device_hits);
+
+/* ---- Distances of soups ---------------------------------------------------------------------- */
+
+/* carom_soup_cross_distance in `count` poses with poses and results in device memory.
+ * - device_poses_a and device_poses_b hold `count` poses each, and may be NULL: the identity for
+ *   all. Poses are read when the queued work runs.
+ * - Where faces meet, the pair of faces is found on the host, in carom_cuda_finish, after which all
+ *   results are there: neither soup may change between the search and that call. The first such
+ *   pose of a soup makes its trees on the host, which it keeps until its next change; those of a
+ *   soup with positions of device memory are made each time. carom_cuda_get_steps counts these
+ *   poses as open_in_doubles.
+ * - carom_cuda_finish fails with CAROM_BAD_INPUT, and names the first such pose, where one is not
+ *   finite or moves a soup beyond the range of doubles.
+ * - CAROM_UNSUPPORTED: a soup of method GRID.
+ *
+ * Cost: more where many pairs of triangles are about equally near; memory grows with the number of
+ * such pairs in 1024 poses. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cross_distance(
+    carom_context *context, const carom_soup *a, const carom_pose *device_poses_a,
+    const carom_soup *b, const carom_pose *device_poses_b, uint64_t count, double limit,
+    carom_soup_gap *device_gaps);
+
+/* carom_soup_cross_meet with the same rules; nothing is left to the host. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cross_meet(
+    carom_context *context, const carom_soup *a, const carom_pose *device_poses_a,
+    const carom_soup *b, const carom_pose *device_poses_b, uint64_t count, bool *device_meet);
 
 /* ---- Balls ----------------------------------------------------------------------------------- */
 

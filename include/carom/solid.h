@@ -149,8 +149,9 @@ typedef struct carom_solid_result {
  * more bits, for some 20 us per pair of faces. Allocates nothing once warm.
  * On a context of backend cuda the GPU finds the faces that meet and adds up their terms; the rays,
  * the relation and the rare cases above stay on the CPU, as does the search for solids whose sizes
- * or distances differ by some 2^40 or more; the bytes are the same. The distance cannot be computed
- * there: CAROM_UNSUPPORTED. Both solids are made by contexts of that backend. */
+ * or distances differ by some 2^40 or more; the bytes are the same. The distance is found on the
+ * GPU; the first one of a solid makes a tree there, which it keeps. Both solids are made by
+ * contexts of that backend. */
 CAROM_API carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
                                            const carom_pose *pose_a, const carom_solid *b,
                                            const carom_pose *pose_b,
@@ -164,7 +165,7 @@ typedef struct carom_solid_pair {
 } carom_solid_pair;
 
 /* Computes many overlaps in one call: overlaps[i] has the bytes that carom_solid_overlap gives for
- * pairs[i]. On the GPU the faces that meet are searched for in all poses together.
+ * pairs[i]. On the GPU the faces that meet, and distances, are searched for in all poses together.
  * - carom_context_get_work: of all queries together.
  * - On failure the message names the pair; the overlaps before it are complete. */
 CAROM_API carom_status carom_solid_overlap_batch(carom_context *context,

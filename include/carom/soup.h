@@ -193,6 +193,8 @@ typedef struct carom_soup_gap {
  * `limit`: 0 for none. A distance above it is reported as infinite, with CAROM_NONE. The search
  * starts from the limit, so that a small one makes it faster. Whether faces meet is decided as
  * without it.
+ * On a context of backend cuda the search is on the GPU. Where faces meet, the host finds the pair
+ * of faces, for which it makes a tree once per change of a soup.
  * CAROM_BAD_INPUT: a limit that is negative or NaN. */
 CAROM_API carom_status carom_soup_cross_distance(carom_context *context, const carom_soup *a,
                                                  const carom_pose *pose_a, const carom_soup *b,
@@ -213,7 +215,8 @@ CAROM_API carom_status carom_soup_cross_meet_batch(carom_context *context,
                                                    const carom_soup_pair *pairs, uint64_t count,
                                                    bool *meet);
 
-/* carom_soup_cross_distance for each of `count` pairs, with one limit; gaps has space for count. */
+/* carom_soup_cross_distance for each of `count` pairs, with one limit; gaps has space for count. On
+ * the GPU all poses of two soups are searched together, as in carom_soup_cross_meet_batch. */
 CAROM_API carom_status carom_soup_cross_distance_batch(carom_context *context,
                                                        const carom_soup_pair *pairs, uint64_t count,
                                                        double limit, carom_soup_gap *gaps);

@@ -2461,6 +2461,8 @@ FUNCTIONS = {
     'carom_cuda_soup_winding': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_cuda_soup_winding_fractions': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_cuda_soup_signed_distances': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_void_p)),
+    'carom_cuda_soup_cross_distance': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_double, C.c_void_p)),
+    'carom_cuda_soup_cross_meet': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_cuda_balls_overlap': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_void_p)),
     'carom_cuda_balls_pairs': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_int, C.c_int, C.c_void_p, C.c_void_p)),
     'carom_cuda_broad_update': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64)),

@@ -39,8 +39,8 @@ from ._tree import Balls, balls_query_def
 
 __all__ = ["ConvexBodies", "ConvexShapes", "DeviceArray", "DeviceImpacts", "DevicePairs", "DeviceResults", "Frame",
            "RobotCopy", "available", "balls_overlap", "balls_pairs", "broad_pairs", "cast_rays", "closest_points",
-           "convex_boxes", "convex_depth", "convex_distance", "convex_meet", "cross_first_impact", "cross_impacts",
-           "cross_pairs", "finish", "record", "self_first_impact", "self_impacts", "self_near", "self_pairs",
+           "convex_boxes", "convex_depth", "convex_distance", "convex_meet", "cross_distance", "cross_first_impact",
+           "cross_impacts", "cross_meet", "cross_pairs", "finish", "record", "self_first_impact", "self_impacts", "self_near", "self_pairs",
            "self_safe_distances", "set_timing", "signed_distances", "steps", "to_device", "update_broad", "update_soup",
            "winding"]
 
@@ -372,17 +372,21 @@ def _device_poses(values: Any, name: str) -> tuple[Optional[int], int]:
     return pointer, count
 
 
+def _two_poses(pose_a: Any, pose: Any) -> tuple[Any, Any, int]:
+    first, count_a = _device_poses(pose_a, "pose_a")
+    second, count = _device_poses(pose, "pose")
+    if first is not None and second is not None and count_a != count:
+        raise ValueError(f"pose_a has {count_a} poses and pose {count}: give as many")
+    return first, second, max(count, count_a)
+
+
 def balls_overlap(a: Balls, b: Balls, pose: Any, pose_a: Any = None, definition: Any = None,
                   context: Optional[Context] = None) -> DeviceArray:
     """Balls.overlap for (n, 7) poses in device memory, in the order of C: qw qx qy qz tx ty tz. The answers stay there;
     read() gives them as records."""
     both(a, b, Balls)
     chosen = _context(context, a)
-    first, count_a = _device_poses(pose_a, "pose_a")
-    second, count = _device_poses(pose, "pose")
-    if first is not None and second is not None and count_a != count:
-        raise ValueError(f"pose_a has {count_a} poses and pose {count}: give as many")
-    count = max(count, count_a)
+    first, second, count = _two_poses(pose_a, pose)
     kind = np.dtype((np.record, dtype_of(_abi.packing_overlap)))
     found = DeviceArray(count, kind, context=chosen)
     definition = definition if definition is not None else balls_query_def(1.0, 1.0, False)
@@ -404,6 +408,30 @@ def balls_pairs(a: Balls, b: Balls, pose: Any = None, pose_a: Any = None, *,
                  _device_poses(pose, "pose")[0], BallsPairKind.of(kind), CudaOrder.of(order), byref(definition),
                  byref(found._c), reads=(a, b))
     return found
+
+
+def _in_poses(function: Any, a: Soup, b: Soup, pose: Any, pose_a: Any, dtype: Any, context: Optional[Context],
+              *more: Any) -> DeviceArray:
+    both(a, b, Soup)
+    chosen = _context(context, a)
+    first, second, count = _two_poses(pose_a, pose)
+    found = DeviceArray(count, dtype, context=chosen)
+    _keep(chosen, pose, pose_a, found, a, b)
+    chosen._call(function, a._pointer, first, b._pointer, second, count, *more, found._pointer, reads=(a, b))
+    return found
+
+
+def cross_distance(a: Soup, b: Soup, pose: Any, pose_a: Any = None, *, limit: float = 0.0,
+                   context: Optional[Context] = None) -> DeviceArray:
+    """Soup.distance for (n, 7) poses in device memory, in the order of C. The distances, faces and points stay there;
+    read() gives them as records."""
+    kind = np.dtype((np.record, dtype_of(_abi.soup_gap)))
+    return _in_poses(lib.carom_cuda_soup_cross_distance, a, b, pose, pose_a, kind, context, float(limit))
+
+
+def cross_meet(a: Soup, b: Soup, pose: Any, pose_a: Any = None, *, context: Optional[Context] = None) -> DeviceArray:
+    """Soup.meet for (n, 7) poses in device memory, in the order of C. The answers stay there."""
+    return _in_poses(lib.carom_cuda_soup_cross_meet, a, b, pose, pose_a, np.bool_, context)
 
 
 def update_broad(broad: Broad, boxes: Any, context: Optional[Context] = None) -> None:

@@ -100,6 +100,15 @@ typedef enum carom_scratch_rule {
     X(BATCH_FIELD, FINISHED, "corners and moments of a tree of the host")                          \
     X(BATCH_INPUT, FINISHED, "points or rays from the host")                                       \
     X(BATCH_OUTPUT, FINISHED, "results for the host")                                              \
+    /* soup_distance_cuda.cu */                                                                    \
+    X(DISTANCE_POSES, RUNNING, "what is known of poses")                                           \
+    X(DISTANCE_NODES, RUNNING, "pairs of nodes of two trees")                                      \
+    X(DISTANCE_CHILDREN, RUNNING, "pairs of their children")                                       \
+    X(DISTANCE_CANDIDATES, RUNNING, "pairs of triangles that may be nearest")                      \
+    X(DISTANCE_LENGTHS, RUNNING, "their distances")                                                \
+    X(DISTANCE_UNDECIDED, RUNNING, "pairs of triangles that doubles leave open")                   \
+    X(DISTANCE_INPUT, RUNNING, "poses or pairs of faces from the host")                            \
+    X(DISTANCE_OUTPUT, FINISHED, "distances for the host")                                         \
     /* broad_cuda.h */                                                                             \
     X(BROAD_TREE, RUNNING, "tree made for one search")                                             \
     X(BROAD_SWEEP, RUNNING, "entries of a sweep")                                                  \

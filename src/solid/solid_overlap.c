@@ -304,6 +304,37 @@ static carom_status find_distance(const carom_solid_query *query, const carom_po
     return CAROM_OK;
 }
 
+/* The same of many on the GPU, together. Takes scratch of worker 0, which the caller rewinds. */
+static carom_status solid_overlap_find_distances(carom_context *context, const carom_solid_pair *q,
+                                                 uint32_t count, carom_solid_result *overlaps) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_soup_pair *pairs = CAROM_ARENA_TAKE(scratch, carom_soup_pair, count);
+    carom_soup_gap *gaps = CAROM_ARENA_TAKE(scratch, carom_soup_gap, count);
+    carom_work before = context->work;
+    uint32_t apart = 0;
+    if (pairs == NULL || gaps == NULL)
+        return carom_fail_memory(context, count * (sizeof(*pairs) + sizeof(*gaps)), "distances");
+    for (uint32_t i = 0; i < count; ++i) {
+        overlaps[i].has_distance = true;
+        if (overlaps[i].relation == CAROM_RELATION_APART)
+            pairs[apart++] =
+                (carom_soup_pair){q[i].a->soup, q[i].b->soup, q[i].pose_a, q[i].pose_b};
+    }
+    if (apart != 0) CAROM_TRY(carom_soup_device_distances_of_cpu(context, pairs, apart, gaps));
+    context->work = before;
+    for (uint32_t i = 0, k = 0; i < count; ++i) {
+        if (overlaps[i].relation != CAROM_RELATION_APART) continue;
+        overlaps[i].distance = gaps[k].distance;
+        overlaps[i].point_a = gaps[k].point_a;
+        overlaps[i].point_b = gaps[k++].point_b;
+    }
+    return CAROM_OK;
+}
+
+static bool solid_overlap_wants_distance(const carom_solid_query_def *def) {
+    return def != NULL && def->distance;
+}
+
 /* Whether terms cancelled: their origin may be far from the intersection of the solids. */
 static bool is_poor(const carom_solid_query *query, const totals *t) {
     return t->volume_error > OVERLAP_ORIGIN_VOLUME * CAROM_MIN(solid_overlap_volume_of(query, 0),
@@ -470,15 +501,13 @@ static carom_status solid_overlap_run(solid_overlap_job *j, bool again,
 /* ---- Queries --------------------------------------------------------------------------------- */
 
 static carom_status solid_overlap_check(carom_context *context, const carom_solid *a,
-                                        const carom_solid *b, const carom_solid_query_def *def) {
+                                        const carom_solid *b) {
     CAROM_REQUIRE_BOTH(a, b, "solid");
     CAROM_TRY(carom_solid_check_backend(context, a));
-    CAROM_TRY(carom_solid_check_backend(context, b));
-    if (def == NULL || !def->distance) return CAROM_OK;
-    return carom_context_require_cpu(context, "the distance of solids");
+    return carom_solid_check_backend(context, b);
 }
 
-/* Computes the rest of a query; `again`: from a search on. */
+/* Computes the rest of a query, but for distances on the GPU; `again`: from a search on. */
 static carom_status solid_overlap_finish(solid_overlap_job *j, bool again,
                                          const carom_solid_pair *q,
                                          const carom_solid_query_def *def,
@@ -491,7 +520,7 @@ static carom_status solid_overlap_finish(solid_overlap_job *j, bool again,
     carom_status status = carom_progress_finish(context, solid_overlap_run(j, again, overlap));
     carom_arena_rewind(scratch, mark);
     CAROM_TRY(status);
-    if (def != NULL && def->distance)
+    if (solid_overlap_wants_distance(def) && context->backend != CAROM_BACKEND_CUDA)
         CAROM_TRY(find_distance(&j->query, &q->pose_a, &q->pose_b, overlap));
     context->work =
         (carom_work){before.visits + j->acc.visits, before.candidates + j->acc.candidates,
@@ -568,9 +597,14 @@ static carom_status overlap_some(carom_context *context, const carom_solid_pair 
     *at = 0;
     CAROM_TRY(search_ahead(context, &b, at)); /* the first search, and where needed */
     CAROM_TRY(search_ahead(context, &b, at)); /* the second, about a better origin */
-    for (*at = 0; *at < count; ++*at)
-        CAROM_TRY(solid_overlap_finish(&b.jobs[*at], b.again[*at], &q[*at], def, &overlaps[*at]));
-    return CAROM_OK;
+    carom_status status = CAROM_OK;
+    for (*at = 0; *at < count && status == CAROM_OK; ++*at)
+        status = solid_overlap_finish(&b.jobs[*at], b.again[*at], &q[*at], def, &overlaps[*at]);
+    if (status != CAROM_OK) --*at;
+    if (solid_overlap_wants_distance(def) && context->backend == CAROM_BACKEND_CUDA)
+        CAROM_TRY(solid_overlap_find_distances(context, q, *at,
+                                               overlaps)); /* also of those before a failure */
+    return status;
 }
 
 carom_status carom_solid_overlap_batch(carom_context *context, const carom_solid_pair *pairs,
@@ -581,7 +615,7 @@ carom_status carom_solid_overlap_batch(carom_context *context, const carom_solid
     CAROM_REQUIRE_OUTPUTS(overlaps, count, "overlaps");
     if (count != 0) memset(overlaps, 0, count * sizeof(*overlaps));
     for (uint64_t i = 0; i < count; ++i)
-        CAROM_TRY(solid_overlap_check(context, pairs[i].a, pairs[i].b, def));
+        CAROM_TRY(solid_overlap_check(context, pairs[i].a, pairs[i].b));
     context->work = (carom_work){0, 0, 0};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_status status = CAROM_OK;
@@ -606,9 +640,16 @@ carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
                                 pose_b != NULL ? *pose_b : identity};
     solid_overlap_job j;
     memset(overlap, 0, sizeof(*overlap));
-    CAROM_TRY(solid_overlap_check(context, a, b, def));
+    CAROM_TRY(solid_overlap_check(context, a, b));
     context->work = (carom_work){0, 0, 0};
     carom_solid_accumulator_begin(&j.acc);
     CAROM_TRY(carom_solid_query_begin(context, a, &q.pose_a, b, &q.pose_b, &j.query));
-    return solid_overlap_finish(&j, true, &q, def, overlap);
+    CAROM_TRY(solid_overlap_finish(&j, true, &q, def, overlap));
+    if (!solid_overlap_wants_distance(def) || context->backend != CAROM_BACKEND_CUDA)
+        return CAROM_OK;
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = solid_overlap_find_distances(context, &q, 1, overlap);
+    carom_arena_rewind(scratch, mark);
+    return status;
 }

@@ -246,6 +246,15 @@ static carom_status soup_add_mesh(carom_context *context, carom_soup *soup,
 
 /* ---- Creation and destruction ---------------------------------------------------------------- */
 
+static carom_soup_cache *make_cache(const carom_allocator *allocator) {
+    carom_soup_cache *cache = carom_allocate(allocator, 1, sizeof(*cache));
+    if (cache == NULL) return NULL;
+    atomic_init(&cache->balanced, CAROM_SOUP_BALANCED_UNKNOWN);
+    atomic_init(&cache->on_cpu, NULL);
+    atomic_init(&cache->on_device, NULL);
+    return cache;
+}
+
 static carom_status create(carom_context *context, carom_backend backend, const carom_soup_def *def,
                            carom_soup **out) {
     carom_soup *soup = carom_allocate(&context->allocator, 1, sizeof(*soup));
@@ -258,7 +267,7 @@ static carom_status create(carom_context *context, carom_backend backend, const 
                          .work_budget = def->work_budget,
                          .fan = def->fan,
                          .rigid = def->rigid};
-    soup->cache = carom_allocate(&context->allocator, 1, sizeof(*soup->cache));
+    soup->cache = make_cache(&context->allocator);
     carom_status status = soup->cache != NULL
                               ? soup_add_mesh(context, soup, carom_mesh_of_def(def->mesh))
                               : carom_fail_memory(context, sizeof(*soup->cache), "a soup");
@@ -278,7 +287,7 @@ carom_status carom_soup_create_on_cpu(carom_context *context, const carom_soup_d
 
 /* A soup with the faces of another, and space for positions. */
 static carom_status create_beside(carom_context *context, const carom_soup *like,
-                                  carom_soup **out) {
+                                  carom_scalar scalar, carom_soup **out) {
     carom_soup *soup = carom_allocate(&like->allocator, 1, sizeof(*soup));
     if (soup == NULL) return carom_fail_memory(context, sizeof(*soup), "a soup");
     *soup = (carom_soup){.allocator = like->allocator,
@@ -288,13 +297,14 @@ static carom_status create_beside(carom_context *context, const carom_soup *like
                          .work_budget = like->work_budget,
                          .fan = like->fan,
                          .rigid = like->rigid,
-                         .scalar = CAROM_SCALAR_FLOAT64,
+                         .scalar = scalar,
                          .vertex_count = like->vertex_count,
                          .triangle_count = like->triangle_count,
-                         .face_count = like->face_count};
-    soup->cache = carom_allocate(&like->allocator, 1, sizeof(*soup->cache));
+                         .face_count = like->face_count,
+                         .dead_faces = like->dead_faces};
+    soup->cache = make_cache(&like->allocator);
     carom_status status = soup->cache != NULL
-                              ? soup_allocate(context, soup, false)
+                              ? soup_allocate(context, soup, like->faces != NULL)
                               : carom_fail_memory(context, sizeof(*soup->cache), "a soup");
     if (status != CAROM_OK) {
         carom_soup_destroy(soup);
@@ -309,7 +319,7 @@ static carom_status create_beside(carom_context *context, const carom_soup *like
 carom_status carom_soup_follow_on_cpu(carom_context *context, const carom_soup *like,
                                       const double *positions, carom_soup **out) {
     CAROM_ASSERT(like->faces == NULL && like->dead_faces == 0 && like->triangle_count != 0);
-    if (*out == NULL) CAROM_TRY(create_beside(context, like, out));
+    if (*out == NULL) CAROM_TRY(create_beside(context, like, CAROM_SCALAR_FLOAT64, out));
     carom_soup *soup = *out;
     const carom_mesh_view points = {.positions = positions, .vertex_count = like->vertex_count};
     CAROM_ASSERT(soup->vertex_count == like->vertex_count);
@@ -339,9 +349,58 @@ carom_status carom_soup_create(carom_context *context, const carom_soup_def *def
 void carom_soup_destroy(carom_soup *soup) {
     if (soup == NULL) return;
     carom_allocator allocator = soup->allocator;
+    if (soup->cache != NULL) carom_soup_forget_copies(soup);
     soup_release_arrays(soup);
     carom_release(&allocator, soup->cache);
     carom_release(&allocator, soup);
+}
+
+/* ---- The same soup on the CPU ---------------------------------------------------------------- */
+
+/* A new soup on the CPU with the faces of another, and its positions or others. */
+static carom_status copy_on_cpu(carom_context *context, const carom_soup *like,
+                                const void *positions, carom_soup **out) {
+    carom_soup *soup;
+    uint64_t bytes = 3 * carom_scalar_size(like->scalar) * like->vertex_count;
+    CAROM_TRY(create_beside(context, like, like->scalar, &soup));
+    CAROM_ASSERT(bytes + POSITION_PADDING == soup->position_bytes);
+    if (bytes != 0) memcpy(soup->positions, positions, bytes);
+    memset((char *)soup->positions + bytes, 0, POSITION_PADDING);
+    if (soup->triangle_count != 0) memcpy(soup->states, like->states, soup->triangle_count);
+    if (like->faces != NULL)
+        memcpy(soup->faces, like->faces, soup->triangle_count * sizeof(*soup->faces));
+    carom_status status = carom_soup_prepare(context, soup);
+    if (status != CAROM_OK) {
+        carom_soup_destroy(soup);
+        return status;
+    }
+    *out = soup;
+    return CAROM_OK;
+}
+
+carom_status carom_soup_lend_cpu(carom_context *context, const carom_soup *soup,
+                                 const void *positions, carom_soup **on_cpu, bool *is_new) {
+    CAROM_ASSERT(positions != NULL || !soup->stale);
+    *is_new = false;
+    *on_cpu = (carom_soup *)(uintptr_t)soup;
+    if (soup->backend == CAROM_BACKEND_CPU) return CAROM_OK;
+    *is_new = positions != NULL;
+    if (positions != NULL) return copy_on_cpu(context, soup, positions, on_cpu);
+    *on_cpu = atomic_load_explicit(&soup->cache->on_cpu, memory_order_acquire);
+    if (*on_cpu != NULL) return CAROM_OK;
+    carom_soup *made, *other = NULL;
+    CAROM_TRY(copy_on_cpu(context, soup, soup->positions, &made));
+    bool first = atomic_compare_exchange_strong_explicit(
+        &soup->cache->on_cpu, &other, made, memory_order_acq_rel, memory_order_acquire);
+    if (!first) carom_soup_destroy(made);
+    *on_cpu = first ? made : other;
+    return CAROM_OK;
+}
+
+void carom_soup_forget_copies(carom_soup *soup) {
+    carom_soup_destroy(atomic_exchange_explicit(&soup->cache->on_cpu, NULL, memory_order_acq_rel));
+    carom_soup_device_destroy(
+        atomic_exchange_explicit(&soup->cache->on_device, NULL, memory_order_acq_rel));
 }
 
 /* ---- Changes --------------------------------------------------------------------------------- */
@@ -459,12 +518,17 @@ carom_status carom_soup_get_info(const carom_soup *soup, carom_soup_info *info) 
     CAROM_REQUIRE_INPUT(soup, "soup");
     CAROM_REQUIRE_OUTPUT(info, "info");
     uint64_t bytes =
-        sizeof(*soup) + sizeof(*soup->cache) + carom_soup_device_bytes(soup) +
+        sizeof(*soup) + sizeof(*soup->cache) + carom_soup_device_bytes_of(soup->device) +
         carom_bvh_bytes(&soup->bvh) + carom_obb_bytes(&soup->oriented) + soup->position_bytes +
         soup->spare_bytes + soup->triangle_count * (3 * sizeof(uint32_t) + 1) +
         (soup->faces != NULL ? soup->triangle_count * sizeof(uint32_t) : 0) +
         soup->slot_capacity * 3 * sizeof(uint32_t) + carom_grid_bytes(&soup->cells.grid) +
         soup->cells.capacity * (3 * sizeof(uint32_t) + sizeof(carom_ball));
+    const carom_soup *on_cpu = atomic_load_explicit(&soup->cache->on_cpu, memory_order_acquire);
+    carom_soup_info of_cpu = {0};
+    if (on_cpu != NULL) CAROM_TRY(carom_soup_get_info(on_cpu, &of_cpu));
+    bytes += of_cpu.bytes + carom_soup_device_bytes_of(atomic_load_explicit(&soup->cache->on_device,
+                                                                            memory_order_acquire));
     *info = (carom_soup_info){.faces = soup->face_count,
                               .live = soup->face_count - soup->dead_faces,
                               .triangles = soup->triangle_count,

@@ -26,10 +26,16 @@
  * other preparations and few queries need it. The soup owns it from create to destroy, and each
  * change of the soup forgets it, while no query may run. Queries may run in several contexts at
  * once. So each member is one atomic word that depends on the faces alone and says all there is to
- * know: contexts that find it at the same time store the same value, and no other memory is read
- * because of it, so that relaxed order suffices. */
+ * know: contexts that find it at the same time store the same value, and but for the last members
+ * no other memory is read because of it, so that relaxed order suffices. */
 typedef struct carom_soup_cache {
     _Atomic uint8_t balanced; /* CAROM_SOUP_BALANCED_...: whether the faces are balanced */
+    /* Of a soup of backend cuda, the same on the CPU (carom_soup_lend_cpu), and of a soup of
+     * backend cpu, the same on the device (carom_soup_lend_device); or NULL. Other memory belongs
+     * to these: they are stored by release and read by acquire, and who comes second frees its
+     * own. */
+    _Atomic(carom_soup *) on_cpu;
+    _Atomic(carom_device_soup *) on_device;
 } carom_soup_cache;
 
 /* A soup's grid, with the corners and balls that searches need, indexed by rank. */
@@ -141,7 +147,9 @@ carom_status carom_soup_device_check_tree(carom_context *context, const carom_so
 /* Makes the positions on the host those on the device. */
 carom_status carom_soup_device_fetch(carom_context *context, carom_soup *soup);
 void carom_soup_device_release(carom_soup *soup);
-uint64_t carom_soup_device_bytes(const carom_soup *soup);
+/* NULL is fine. */
+void carom_soup_device_destroy(carom_device_soup *device);
+uint64_t carom_soup_device_bytes_of(const carom_device_soup *device);
 
 /* Makes *shadow a soup with the tree that the CPU builds for a soup of the GPU, whose arrays it
  * shares. Takes scratch of worker 0; freed with the next function, also after a failure. */
@@ -166,6 +174,30 @@ carom_status carom_soup_device_each(carom_context *context, const carom_soup_dev
 /* Faces within a margin, which is a finite number: passes the sorted pairs to `finish`. */
 carom_status carom_soup_device_within(carom_context *context, const carom_soup_device_query *query,
                                       double margin, carom_pair_finish_fn *finish, void *argument);
+
+/* carom_soup_cross_distance, _cross_meet and the gaps of faces. Wait. */
+carom_status carom_soup_device_cross_distance(carom_context *context,
+                                              const carom_soup_device_query *query, double limit,
+                                              carom_soup_gap *gap);
+carom_status carom_soup_device_distances(carom_context *context, const carom_soup_pair *pairs,
+                                         uint64_t count, double limit, carom_soup_gap *gaps);
+carom_status carom_soup_device_meets(carom_context *context, const carom_soup_pair *pairs,
+                                     uint64_t count, bool *meet);
+carom_status carom_soup_device_gaps(carom_context *context, const carom_soup_device_query *query,
+                                    const carom_pair *pairs, uint64_t count, carom_soup_gap *gaps);
+/* Checks the limit of a distance; 0 becomes infinite. */
+carom_status carom_soup_check_limit(carom_context *context, double *limit);
+
+/* A soup on the CPU like one on the GPU, with the trees that a context of backend cpu would make:
+ * where the CPU's answer depends on them. With `positions`, its positions, it is a new one that the
+ * caller destroys (*is_new); else the soup keeps it until its next change. */
+carom_status carom_soup_lend_cpu(carom_context *context, const carom_soup *soup,
+                                 const void *positions, carom_soup **on_cpu, bool *is_new);
+/* Of a soup on the CPU its arrays and a tree on the device, which it keeps likewise. */
+carom_status carom_soup_lend_device(carom_context *context, const carom_soup *soup,
+                                    const carom_device_soup **on_device);
+/* Destroys what the soup keeps of itself elsewhere. */
+void carom_soup_forget_copies(carom_soup *soup);
 
 /* ---- Boxes and balls ------------------------------------------------------------------------- */
 

@@ -51,7 +51,9 @@ carom_status carom_soup_device_check_tree(carom_context *context, const carom_so
     return check_ready(context, soup);
 }
 
-static carom_status set(carom_context *context, carom_soup *soup) {
+/* Copies the arrays of a soup to the device, and prepares them there. */
+static carom_status soup_device_set(carom_context *context, const carom_soup *soup,
+                                    carom_device_soup **device) {
     const carom_device_soup_def def = {.positions = soup->stale ? NULL : soup->positions,
                                        .doubles = soup->scalar == CAROM_SCALAR_FLOAT64,
                                        .as_segments =
@@ -62,11 +64,13 @@ static carom_status set(carom_context *context, carom_soup *soup) {
                                        .corners = soup->corners,
                                        .faces = soup->faces,
                                        .states = soup->states};
-    if (soup->device == NULL)
-        CAROM_TRY(carom_device_pass(context,
-                                    soup_device_table()->create(context->device, &soup->device)));
-    CAROM_TRY(
-        carom_device_pass(context, soup_device_table()->set(context->device, soup->device, &def)));
+    if (*device == NULL)
+        CAROM_TRY(carom_device_pass(context, soup_device_table()->create(context->device, device)));
+    return carom_device_pass(context, soup_device_table()->set(context->device, *device, &def));
+}
+
+static carom_status set(carom_context *context, carom_soup *soup) {
+    CAROM_TRY(soup_device_set(context, soup, &soup->device));
     soup->degenerate_faces = soup_device_table()->degenerate_faces(soup->device);
     return CAROM_OK;
 }
@@ -95,13 +99,36 @@ carom_status carom_soup_get_current_view(carom_context *context, const carom_sou
         context, soup_device_table()->get_positions(context->device, soup->device, positions));
 }
 
+carom_status carom_soup_lend_device(carom_context *context, const carom_soup *soup,
+                                    const carom_device_soup **on_device) {
+    *on_device = soup->device;
+    if (soup->backend == CAROM_BACKEND_CUDA) return CAROM_OK;
+    *on_device = atomic_load_explicit(&soup->cache->on_device, memory_order_acquire);
+    if (*on_device != NULL) return CAROM_OK;
+    carom_device_soup *made = NULL, *other = NULL;
+    carom_status status = soup_device_set(context, soup, &made);
+    if (status != CAROM_OK) {
+        carom_soup_device_destroy(made);
+        return status;
+    }
+    bool first = atomic_compare_exchange_strong_explicit(
+        &soup->cache->on_device, &other, made, memory_order_acq_rel, memory_order_acquire);
+    if (!first) carom_soup_device_destroy(made);
+    *on_device = first ? made : other;
+    return CAROM_OK;
+}
+
+void carom_soup_device_destroy(carom_device_soup *device) {
+    if (device != NULL) soup_device_table()->destroy(device);
+}
+
 void carom_soup_device_release(carom_soup *soup) {
-    if (soup->device != NULL) soup_device_table()->destroy(soup->device);
+    carom_soup_device_destroy(soup->device);
     soup->device = NULL;
 }
 
-uint64_t carom_soup_device_bytes(const carom_soup *soup) {
-    return soup->device != NULL ? soup_device_table()->bytes(soup->device) : 0;
+uint64_t carom_soup_device_bytes_of(const carom_device_soup *device) {
+    return device != NULL ? soup_device_table()->bytes(device) : 0;
 }
 
 /* ---- Queries with results on the host -------------------------------------------------------- */

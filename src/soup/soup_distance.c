@@ -5,39 +5,18 @@
  * soup_nearest.c finds the nearest two: the least of (distance, face of a, face of b). */
 #include "base/progress.h"
 #include "soup/soup.h"
+#include "soup/soup_distance_item.h"
 #include "soup/soup_nearest.h"
-
-/* Distances whose squares, and products with the size of a mesh, stay in the range of a double. */
-#define DISTANCE_LEAST   0x1p-300
-#define DISTANCE_LARGEST 0x1p300
-/* Error of the gap along a direction d, relative to |d| times the largest coordinate: positions
- * along it have 4 roundings each of at most 2^-53 sqrt(3) of that, two of them are subtracted, and
- * the points that d joins were rounded by 2^-53 of theirs. 32 roundings exceed all this. */
-#define DISTANCE_GAP_ERROR 0x1p-48
-/* Part of d.d that decides nothing: the square of the distance is within 2^-50 of d.d, and what is
- * as near as the nearest so far is measured. */
-#define DISTANCE_TIE 0x1p-40
 
 /* Whether the gap of two triangles along the direction of the nearest points so far is larger than
  * the distance of those points. Then the triangles need not be measured. */
 static bool soup_distance_is_farther(const carom_soup_nearest *best, const carom_triangle *a,
                                      const carom_triangle *b) {
     const carom_closest *c = &best->closest;
-    if (!best->any || !(c->distance > DISTANCE_LEAST && c->distance < DISTANCE_LARGEST))
-        return false;
+    if (!best->any || !carom_soup_distance_usable(c)) return false;
     carom_vec3 d = carom_vec_sub(c->b, c->a);
-    double least = HUGE_VAL, size = 0.0;
-    double last = -HUGE_VAL;
-    for (int i = 0; i < 3; ++i) {
-        carom_vec3 p = carom_vec_sub(a->corner[i], c->a), q = carom_vec_sub(b->corner[i], c->a);
-        double at_a = carom_vec_dot(d, p), at_b = carom_vec_dot(d, q);
-        last = CAROM_MAX(at_a, last);
-        least = CAROM_MIN(at_b, least);
-        size = CAROM_MAX(carom_vec_largest(p), size);
-        size = CAROM_MAX(carom_vec_largest(q), size);
-    }
-    double error = DISTANCE_GAP_ERROR * (size + carom_vec_largest(c->a)) * c->distance;
-    return least - last - error > carom_vec_dot(d, d) * (1.0 + DISTANCE_TIE);
+    carom_soup_along along_a = carom_soup_along_of(c, a), along_b = carom_soup_along_of(c, b);
+    return carom_soup_distance_exceeds(c, &along_a, &along_b, carom_vec_dot(d, d));
 }
 
 static bool soup_distance_measure(const void *user, const carom_soup_nearest *best,
@@ -71,6 +50,15 @@ static carom_status soup_distance_find_nearest(carom_context *context,
     return carom_progress_finish(context, status);
 }
 
+carom_status carom_soup_check_limit(carom_context *context, double *limit) {
+    if (!(*limit >= 0.0))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "the limit of the distance is %g; it must be positive, or 0 for none",
+                          *limit);
+    if (*limit == 0.0) *limit = HUGE_VAL;
+    return CAROM_OK;
+}
+
 carom_status carom_soup_cross_distance(carom_context *context, const carom_soup *a,
                                        const carom_pose *pose_a, const carom_soup *b,
                                        const carom_pose *pose_b, double limit,
@@ -78,11 +66,10 @@ carom_status carom_soup_cross_distance(carom_context *context, const carom_soup 
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE_OUTPUT(gap, "distance");
     *gap = (carom_soup_gap){.distance = HUGE_VAL, .face_a = CAROM_NONE, .face_b = CAROM_NONE};
-    if (!(limit >= 0.0))
-        return carom_fail(context, CAROM_BAD_INPUT,
-                          "the limit of the distance is %g; it must be positive, or 0 for none",
-                          limit);
-    if (limit == 0.0) limit = HUGE_VAL;
+    CAROM_TRY(carom_soup_check_limit(context, &limit));
+    if (carom_soup_on_device(context))
+        return carom_soup_device_cross_distance(
+            context, &(carom_soup_device_query){a, b, pose_a, pose_b}, limit, gap);
     carom_soup_posed_pair posed;
     carom_soup_first_pair first_pair;
     carom_soup_nearest best = {.any = false};
@@ -104,13 +91,24 @@ carom_status carom_soup_cross_distance(carom_context *context, const carom_soup 
 
 /* ---- Many pairs ------------------------------------------------------------------------------ */
 
-/* One pair after the other: each search runs on all threads. */
+/* One pair after the other: each search runs on all threads. On the GPU all poses of two soups
+ * together, where both have trees. */
+
+static bool soup_distance_all_have_trees(const carom_soup_pair *pairs, uint64_t count) {
+    bool all = true;
+    for (uint64_t i = 0; i < count; ++i)
+        all = all && pairs[i].a != NULL && pairs[i].a->method != CAROM_SOUP_METHOD_GRID &&
+              pairs[i].b != NULL && pairs[i].b->method != CAROM_SOUP_METHOD_GRID;
+    return all;
+}
 
 carom_status carom_soup_cross_meet_batch(carom_context *context, const carom_soup_pair *pairs,
                                          uint64_t count, bool *meet) {
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
     CAROM_REQUIRE_OUTPUTS(meet, count, "answers");
+    if (carom_soup_on_device(context) && soup_distance_all_have_trees(pairs, count))
+        return carom_soup_device_meets(context, pairs, count, meet);
     for (uint64_t i = 0; i < count; ++i) {
         const carom_soup_pair *p = &pairs[i];
         carom_status status =
@@ -125,6 +123,10 @@ carom_status carom_soup_cross_distance_batch(carom_context *context, const carom
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
     CAROM_REQUIRE_OUTPUTS(gaps, count, "distances");
+    if (carom_soup_on_device(context)) {
+        if (count != 0) CAROM_TRY(carom_soup_check_limit(context, &limit));
+        return carom_soup_device_distances(context, pairs, count, limit, gaps);
+    }
     for (uint64_t i = 0; i < count; ++i) {
         const carom_soup_pair *p = &pairs[i];
         carom_status status =

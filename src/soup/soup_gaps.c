@@ -6,7 +6,7 @@
  * equally near. */
 #include "base/progress.h"
 #include "base/threads.h"
-#include "geom/distance_item.h"
+#include "soup/soup_distance_item.h"
 #include "soup/soup_pairs.h"
 
 #define SOUP_GAPS_PAIRS_PER_RANGE 64u
@@ -20,11 +20,7 @@ static void soup_gaps_measure(const carom_triangle *a, const carom_triangle *b,
                               carom_soup_gap *gap) {
     carom_closest closest;
     carom_near_triangles(a->corner, b->corner, &closest);
-    if (carom_triangle_meet(a, b)) closest.distance = 0.0;
-    if (!(closest.distance < gap->distance)) return;
-    gap->distance = closest.distance;
-    gap->point_a = closest.a;
-    gap->point_b = closest.b;
+    carom_soup_gap_offer(gap, &closest, carom_triangle_meet(a, b) != 0);
 }
 
 static carom_status soup_gaps_measure_range(void *argument, carom_range range) {
@@ -64,6 +60,9 @@ carom_status carom_soup_self_gaps(carom_context *context, const carom_soup *soup
     CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
     CAROM_REQUIRE_OUTPUTS(gaps, count, "distances");
     carom_soup_pair_input input;
+    if (carom_soup_on_device(context))
+        return carom_soup_device_gaps(context, &(carom_soup_device_query){.a = soup}, pairs, count,
+                                      gaps);
     CAROM_TRY(carom_soup_pair_input_self(context, soup, pairs, count, &input));
     return soup_gaps_measure_all(&input, gaps);
 }
@@ -76,6 +75,9 @@ carom_status carom_soup_cross_gaps(carom_context *context, const carom_soup *a,
     CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
     CAROM_REQUIRE_OUTPUTS(gaps, count, "distances");
     carom_soup_pair_input input;
+    const carom_soup_device_query query = {a, b, pose_a, pose_b};
+    if (carom_soup_on_device(context))
+        return carom_soup_device_gaps(context, &query, pairs, count, gaps);
     CAROM_TRY(carom_soup_pair_input_cross(context, a, pose_a, b, pose_b, pairs, count, &input));
     return soup_gaps_measure_all(&input, gaps);
 }

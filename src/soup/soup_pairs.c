@@ -40,10 +40,10 @@ static carom_status soup_pairs_check_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status soup_pairs_check_pairs(carom_soup_pair_input *input) {
+carom_status carom_soup_pair_input_check(const carom_soup_pair_input *input) {
     carom_context *context = input->context;
     carom_status status = carom_parallel_for(context, input->count, SOUP_PAIRS_PER_RANGE,
-                                             soup_pairs_check_range, input);
+                                             soup_pairs_check_range, (void *)(uintptr_t)input);
     if (status != CAROM_BAD_INPUT) return status;
     for (uint64_t i = 0; i < input->count; ++i) {
         carom_pair pair = input->pairs[i];
@@ -67,7 +67,7 @@ carom_status carom_soup_pair_input_self(carom_context *context, const carom_soup
                                      .b = {.soup = soup},
                                      .pairs = pairs,
                                      .count = count};
-    return soup_pairs_check_pairs(input);
+    return carom_soup_pair_input_check(input);
 }
 
 carom_status carom_soup_pair_input_cross(carom_context *context, const carom_soup *a,
@@ -84,7 +84,7 @@ carom_status carom_soup_pair_input_cross(carom_context *context, const carom_sou
                                      .b = {b, true, posed.b.frame},
                                      .pairs = pairs,
                                      .count = count};
-    return soup_pairs_check_pairs(input);
+    return carom_soup_pair_input_check(input);
 }
 
 carom_status carom_soup_pair_input_self_here(carom_context *context, const carom_soup *soup,

@@ -348,6 +348,7 @@ static carom_status soup_prepare_run(carom_context *context, carom_soup *soup,
 carom_status carom_soup_prepare(carom_context *context, carom_soup *soup) {
     atomic_store_explicit(&soup->cache->balanced, CAROM_SOUP_BALANCED_UNKNOWN,
                           memory_order_relaxed);
+    carom_soup_forget_copies(soup);
     if (soup->backend == CAROM_BACKEND_CUDA) return carom_soup_device_prepare(context, soup);
     return soup_prepare_run(context, soup, NULL);
 }
@@ -356,6 +357,7 @@ carom_status carom_soup_prepare_like(carom_context *context, carom_soup *soup,
                                      const carom_soup *like) {
     CAROM_ASSERT(soup->rigid && like->rigid && soup->triangle_count == like->triangle_count);
     CAROM_ASSERT(soup->backend == CAROM_BACKEND_CPU && soup->method != CAROM_SOUP_METHOD_GRID);
+    carom_soup_forget_copies(soup);
     return soup_prepare_run(context, soup, like);
 }
 

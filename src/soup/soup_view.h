@@ -43,6 +43,12 @@ void carom_soup_get_view(const carom_soup *soup, carom_soup_view *view);
 carom_status carom_soup_get_current_view(carom_context *context, const carom_soup *soup,
                                          carom_soup_view *view);
 
+/* carom_soup_cross_distance_batch on the GPU, of soups on the CPU that keep their copies there, in
+ * poses that were checked. */
+carom_status carom_soup_device_distances_of_cpu(carom_context *context,
+                                                const carom_soup_pair *pairs, uint64_t count,
+                                                carom_soup_gap *gaps);
+
 /* First lines of a public query of one soup, and of two. */
 #define CAROM_REQUIRE_SOUP(context, soup)                                                          \
     CAROM_ENTER(context);                                                                          \
