@@ -243,6 +243,16 @@ static void convex_bodies(void **state) {
     CONVEX_BATCH(carom_cuda_convex_meet_batch);
     CONVEX_BATCH(carom_cuda_convex_distance_batch);
     CONVEX_BATCH(carom_cuda_convex_depth_batch);
+    carom_cuda_convex_manifolds found = {0};
+    BUG(carom_cuda_convex_contacts_batch, context, BAD_CONTEXT, &none, &pairs, 0.0, NULL, &found);
+    BUG(carom_cuda_convex_contacts_batch, bodies, context, NULL, &pairs, 0.0, NULL, &found);
+    BUG(carom_cuda_convex_contacts_batch, bodies, context, &no_shapes, &pairs, 0.0, NULL, &found);
+    BUG(carom_cuda_convex_contacts_batch, pairs, context, &none, NULL, 0.0, NULL, &found);
+    BUG(carom_cuda_convex_contacts_batch, def, context, &none, &pairs, 0.0, &bad, &found);
+    BUG(carom_cuda_convex_contacts_batch, def, context, &none, &pairs, 0.0, &hinted, &found);
+    BUG(carom_cuda_convex_contacts_batch, manifolds, context, &none, &pairs, 0.0, NULL, NULL);
+    BUG_VOID(carom_cuda_convex_manifolds_free, context, BAD_CONTEXT, &found);
+    BUG_VOID(carom_cuda_convex_manifolds_free, manifolds, context, NULL);
 }
 
 static void robots(void **state) {

@@ -31,7 +31,7 @@
  *   kfree    measure
  *   parts    pairs, part by part
  *   solid    create, overlap, overlap_batch: faces that meet and their terms
- *   convex   meet, distance, depth and their batches; in device memory here
+ *   convex   meet, distance, depth and their batches, contacts; in device memory here
  *   broad    create, changes, commit, step, pairs; in device memory here
  *   pack     create by method OCTREE, closed meshes
  *   balls    create, update, overlap, overlap_batch, pairs, count, meet; in device memory here
@@ -304,6 +304,25 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_convex_distance_batch(
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_convex_depth_batch(
     carom_context *context, const carom_cuda_convex_bodies *bodies, const carom_cuda_pairs *pairs,
     const carom_convex_query_def *def, carom_cuda_convex_results *results);
+
+/* Manifolds in device memory. Start with `{0}`. Carom owns the memory and reuses it in the next
+ * call. */
+typedef struct carom_cuda_convex_manifolds {
+    carom_convex_manifold *data; /* on the device: manifold i is that of pair i */
+    uint64_t count;              /* set by carom_cuda_finish */
+    uint64_t capacity;
+    void *memory; /* Carom's own record */
+} carom_cuda_convex_manifolds;
+
+/* Frees the memory and resets the array to `{0}`. Waits for queued work. */
+CAROM_EXPERIMENTAL CAROM_API void
+carom_cuda_convex_manifolds_free(carom_context *context, carom_cuda_convex_manifolds *manifolds);
+
+/* carom_convex_contacts of pairs of bodies, with the rules of the batches above.
+ * - CAROM_BAD_INPUT: a reach that is negative, infinite or NaN. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_convex_contacts_batch(
+    carom_context *context, const carom_cuda_convex_bodies *bodies, const carom_cuda_pairs *pairs,
+    double reach, const carom_convex_query_def *def, carom_cuda_convex_manifolds *manifolds);
 
 /* ---- Robots ---------------------------------------------------------------------------------- */
 

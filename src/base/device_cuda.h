@@ -103,6 +103,7 @@ typedef enum carom_scratch_rule {
     X(CONVEX_LONGER, RUNNING, "pairs for a thread each")                                           \
     X(CONVEX_ROOMS, RUNNING, "polytopes of these threads")                                         \
     X(CONVEX_CACHES, RUNNING, "caches as they were before")                                        \
+    X(CONVEX_POINTS, RUNNING, "faces that threads clip at each other")                             \
     /* solid_cuda.cu */                                                                            \
     X(SOLID_QUERIES, RUNNING, "queries, and their sums")                                           \
     X(SOLID_BLOCK_PAIRS, RUNNING, "pairs of blocks of triangles")                                  \
