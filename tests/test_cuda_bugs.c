@@ -255,6 +255,26 @@ static void convex_bodies(void **state) {
     BUG_VOID(carom_cuda_convex_manifolds_free, manifolds, context, NULL);
 }
 
+static void scenes(void **state) {
+    (void)state;
+    const carom_pose pose = {{1, 0, 0, 0}, {0, 0, 0}};
+    carom_scene *scene;
+    carom_cuda_scene_contacts contacts = {0};
+    carom_cuda_pairs begun = {0}, ended = {0};
+    assert_ok(context, carom_scene_create(context, NULL, &scene));
+    BUG(carom_cuda_scene_move, context, BAD_CONTEXT, scene, &pose, 1);
+    BUG(carom_cuda_scene_move, scene, context, NULL, &pose, 1);
+    BUG(carom_cuda_scene_move, device_poses, context, scene, NULL, 1);
+    BUG(carom_cuda_scene_step, context, BAD_CONTEXT, scene, &contacts, &begun, &ended);
+    BUG(carom_cuda_scene_step, scene, context, NULL, &contacts, &begun, &ended);
+    FINE(carom_cuda_scene_step, contacts, context, scene, NULL, &begun, &ended);
+    FINE(carom_cuda_scene_step, begun, context, scene, &contacts, NULL, &ended);
+    FINE(carom_cuda_scene_step, ended, context, scene, &contacts, &begun, NULL);
+    BUG_VOID(carom_cuda_scene_contacts_free, context, BAD_CONTEXT, &contacts);
+    BUG_VOID(carom_cuda_scene_contacts_free, contacts, context, NULL);
+    carom_scene_destroy(scene);
+}
+
 static void robots(void **state) {
     (void)state;
     static uint64_t no_copy[64]; /* never read as one: the context has no device */
@@ -297,6 +317,7 @@ int main(void) {
         cmocka_unit_test(packings),
         cmocka_unit_test(boxes),
         cmocka_unit_test(convex_bodies),
+        cmocka_unit_test(scenes),
         cmocka_unit_test(robots),
         cmocka_unit_test(nothing_was_left_out),
     };

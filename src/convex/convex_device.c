@@ -181,9 +181,9 @@ typedef struct batch_answers {
     double reach;
 } batch_answers;
 
-static carom_status convex_device_ask(carom_context *context,
-                                      const carom_device_questions *questions, batch_memory *m,
-                                      const batch_answers *to) {
+static carom_status convex_device_queue(carom_context *context,
+                                        const carom_device_questions *questions, batch_memory *m,
+                                        const batch_answers *to) {
     const carom_cuda_convex *table = convex_device_table();
     return carom_device_pass(
         context, to->manifolds != NULL
@@ -218,7 +218,7 @@ static carom_status convex_device_run_batch(carom_context *context, const carom_
         .question = batch->question,
         .def = batch->def,
         .learned = m->hints};
-    CAROM_TRY(convex_device_ask(context, &questions, m, to));
+    CAROM_TRY(convex_device_queue(context, &questions, m, to));
     CAROM_TRY(carom_cuda_finish(context));
     if (hints != 0) CAROM_TRY(carom_cuda_read(context, n->hints, m->hints, hints));
     for (uint64_t i = 0; i < count && hints != 0; ++i)
