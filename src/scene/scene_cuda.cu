@@ -87,17 +87,21 @@ static uint64_t scene_cuda_bytes(const carom_device_scene *scene) {
            scene->keys[1].bytes + scene->pairs.capacity * sizeof(carom_pair);
 }
 
+/* Waits for what was queued on the stream, which no other stream waits for. */
+static carom_status scene_cuda_wait(carom_device *device) {
+    return carom_device_check(device, cudaStreamSynchronize(device->stream), "copying objects");
+}
+
 /* Enlarges a block and keeps its first bytes. */
 static carom_status grow_block(carom_device *device, carom_device_block *block, uint64_t bytes,
                                uint64_t kept) {
     if (bytes <= block->bytes) return CAROM_OK;
     carom_device_block larger = {};
     CAROM_DEVICE_TRY(carom_device_reserve(device, &larger, bytes + bytes / 2, "objects"));
-    carom_status status = CAROM_OK;
     if (kept != 0)
-        status = carom_device_check(
-            device, cudaMemcpy(larger.data, block->data, kept, cudaMemcpyDeviceToDevice),
-            "copying objects");
+        (void)cudaMemcpyAsync(larger.data, block->data, kept, cudaMemcpyDeviceToDevice,
+                              device->stream);
+    carom_status status = scene_cuda_wait(device);
     if (status != CAROM_OK) {
         carom_device_release(&larger);
         return status;
@@ -122,8 +126,8 @@ static carom_status grow_objects(carom_device *device, carom_device_scene *scene
         CAROM_DEVICE_TRY(grow_block(device, a.block, count * a.size, a.kept * a.size));
     if (id_count > scene->id_count) {
         uint8_t *first = (uint8_t *)scene->live.data + old; /* ids without an object */
-        CAROM_DEVICE_TRY(
-            carom_device_check(device, cudaMemset(first, 0, count - old), "clearing objects"));
+        CAROM_DEVICE_TRY(carom_device_check(
+            device, cudaMemsetAsync(first, 0, count - old, device->stream), "clearing objects"));
         scene->id_count = scene->shapes.count = id_count;
     }
     return CAROM_OK;
@@ -183,7 +187,7 @@ static carom_status set_objects(carom_device *device, carom_device_scene *scene,
                             (carom_pose *)scene->poses.data, (uint8_t *)scene->live.data);
     carom_device_launch(device, put_numbers, carom_device_blocks(id_count, SCENE_CUDA_THREADS),
                         SCENE_CUDA_THREADS, (uint32_t *)scene->numbers.data, id_count);
-    return carom_device_check(device, cudaStreamSynchronize(device->stream), "copying objects");
+    return scene_cuda_wait(device);
 }
 
 static carom_status set_poses(carom_device *device, carom_device_scene *scene,
@@ -194,7 +198,7 @@ static carom_status set_poses(carom_device *device, carom_device_scene *scene,
     carom_device_launch(device, put_poses, carom_device_blocks(count, SCENE_CUDA_THREADS),
                         SCENE_CUDA_THREADS, (const carom_device_scene_pose *)staged, count,
                         (carom_pose *)scene->poses.data);
-    return carom_device_check(device, cudaStreamSynchronize(device->stream), "copying objects");
+    return scene_cuda_wait(device);
 }
 
 static carom_status scene_cuda_set_ignored(carom_device *device, carom_device_scene *scene,
@@ -204,10 +208,12 @@ static carom_status scene_cuda_set_ignored(carom_device *device, carom_device_sc
     if (count == 0) return CAROM_OK;
     CAROM_DEVICE_TRY(
         carom_device_reserve(device, &scene->ignored, count * sizeof(*keys), "pairs to leave out"));
-    CAROM_DEVICE_TRY(carom_device_check(
-        device,
-        cudaMemcpy(scene->ignored.data, keys, count * sizeof(*keys), cudaMemcpyHostToDevice),
-        "copying pairs"));
+    CAROM_DEVICE_TRY(
+        carom_device_check(device,
+                           cudaMemcpyAsync(scene->ignored.data, keys, count * sizeof(*keys),
+                                           cudaMemcpyHostToDevice, device->stream),
+                           "copying pairs"));
+    CAROM_DEVICE_TRY(scene_cuda_wait(device));
     scene->ignored_count = count;
     return CAROM_OK;
 }
