@@ -83,7 +83,7 @@ carom_status carom_scene_require_cpu(carom_context *context, const carom_scene *
 }
 
 /* Finishes queued work, and makes a step that it completed the last one. */
-static carom_status scene_device_settle(carom_context *context, carom_scene *scene) {
+static carom_status scene_device_resolve(carom_context *context, carom_scene *scene) {
     carom_device_scene_counts counts;
     CAROM_TRY(carom_cuda_finish(context));
     if (!scene->device_queued) return CAROM_OK;
@@ -99,7 +99,7 @@ static carom_status scene_device_settle(carom_context *context, carom_scene *sce
 
 carom_status carom_scene_begin_change(carom_context *context, carom_scene *scene) {
     CAROM_TRY(carom_scene_check_backend(context, scene));
-    return scene->device != NULL ? scene_device_settle(context, scene) : CAROM_OK;
+    return scene->device != NULL ? scene_device_resolve(context, scene) : CAROM_OK;
 }
 
 /* Space to copy changed objects from. */
@@ -172,7 +172,7 @@ static carom_status scene_device_queue(carom_context *context, carom_scene *scen
                                        carom_cuda_pairs *ended) {
     carom_device *device = context->device;
     carom_device_scene_step step;
-    CAROM_TRY(scene_device_settle(context, scene));
+    CAROM_TRY(scene_device_resolve(context, scene));
     CAROM_TRY(scene_device_flush(context, scene));
     CAROM_TRY(carom_broad_commit(context, scene->broad));
     CAROM_TRY(
@@ -237,7 +237,7 @@ carom_status carom_scene_device_step(carom_context *context, carom_scene *scene,
     if (status == CAROM_OK)
         status = scene_device_fill(context, scene, contacts, begun, ended, &more);
     if (status != CAROM_OK) scene->device_queued = false; /* it has not happened */
-    if (status == CAROM_OK) status = scene_device_settle(context, scene);
+    if (status == CAROM_OK) status = scene_device_resolve(context, scene);
     if (status == CAROM_OK) status = carom_cuda_get_steps(context, &steps);
     if (status == CAROM_OK)
         context->work =
