@@ -222,7 +222,50 @@ static void single_pairs_are_the_same(void **state) {
     free_hulls();
 }
 
-/* ---- device memory: boxes to contacts -------------------------------------------------------- */
+/* ---- contact points -------------------------------------------------------------------------- */
+
+#define PRISM_SIDES 40u
+
+/* A prism, whose ends have very many corners. */
+static carom_hull *make_prism(void) {
+    carom_vec3 points[2 * PRISM_SIDES];
+    carom_hull *prism;
+    for (uint32_t i = 0; i < PRISM_SIDES; ++i) {
+        double angle = 2.0 * 3.14159265358979 * i / PRISM_SIDES;
+        points[i] = (carom_vec3){cos(angle), sin(angle), -0.5};
+        points[PRISM_SIDES + i] = (carom_vec3){cos(angle), sin(angle), 0.5};
+    }
+    const carom_hull_def def = {
+        .mesh = &(carom_mesh_view){.positions = points, .vertex_count = 2 * PRISM_SIDES}};
+    assert_ok(cuda, carom_hull_create(cuda, &def, &prism));
+    return prism;
+}
+
+/* Bodies whose faces lie on each other: lengths of halves, turns by right angles, and a little off.
+ */
+static void make_piles(carom_random *random, carom_hull *prism, double scale) {
+    for (uint32_t i = 0; i < BODIES; ++i) {
+        shapes[i] = random_shape(random, scale);
+        if (i % 3 == 0) shapes[i].kind = CAROM_CONVEX_KIND_BOX;
+        for (double *h = &shapes[i].half.x; h <= &shapes[i].half.z; ++h)
+            *h = scale * 0.25 * (double)(carom_random_next(random) % 5);
+        if (i % 5 == 1)
+            shapes[i] = (carom_convex){
+                .kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = hulls[3], .margin = 0};
+        if (i % 7 == 2)
+            shapes[i] = (carom_convex){.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = prism};
+        carom_pose pose = {.q = {1.0, (double)(carom_random_next(random) % 3) - 1.0,
+                                 (double)(carom_random_next(random) % 3) - 1.0, 0.0}};
+        for (double *t = &pose.t.x; t <= &pose.t.z; ++t)
+            *t = scale * 0.5 * (double)(carom_random_next(random) % 5);
+        if (i % 4 == 0) pose.t.z *= 1.0 + carom_random_between(random, -1e-3, 1e-3);
+        if (i % 11 == 0) pose = random_pose(random, scale);
+        bodies[i] = (body){&shapes[i], pose};
+    }
+    for (uint32_t i = 0; i < PAIRS; ++i)
+        pairs[i] = (carom_pair){(uint32_t)(carom_random_next(random) % BODIES),
+                                (uint32_t)(carom_random_next(random) % BODIES)};
+}
 
 static void *to_device(const void *from, uint64_t bytes) {
     void *memory;
@@ -230,6 +273,76 @@ static void *to_device(const void *from, uint64_t bytes) {
     assert_ok(cuda, carom_cuda_write(cuda, memory, from, bytes));
     return memory;
 }
+
+/* The manifolds of all pairs, from device memory. */
+static void manifolds_of(double reach, const carom_convex_query_def *def,
+                         carom_convex_manifold *found) {
+    static carom_pose poses[BODIES];
+    static uint32_t shape_of[BODIES];
+    for (uint32_t i = 0; i < BODIES; ++i) {
+        poses[i] = bodies[i].pose;
+        shape_of[i] = (uint32_t)(bodies[i].shape - shapes);
+    }
+    const carom_cuda_convex_shapes_def of_shapes = {.shapes = shapes, .count = BODIES};
+    carom_cuda_convex_bodies on_device = {.count = BODIES};
+    carom_cuda_convex_manifolds manifolds = {0};
+    carom_cuda_convex_shapes *prepared;
+    assert_ok(cuda, carom_cuda_convex_shapes_create(cuda, &of_shapes, &prepared));
+    void *memory[3] = {to_device(poses, sizeof(poses)), to_device(shape_of, sizeof(shape_of)),
+                       to_device(pairs, sizeof(pairs))};
+    on_device.shapes = prepared;
+    on_device.poses = memory[0];
+    on_device.shape_of = memory[1];
+    const carom_cuda_pairs given = {.data = memory[2], .count = PAIRS, .capacity = PAIRS};
+    assert_ok(cuda,
+              carom_cuda_convex_contacts_batch(cuda, &on_device, &given, reach, def, &manifolds));
+    assert_ok(cuda, carom_cuda_finish(cuda));
+    assert_int_equal(manifolds.count, PAIRS);
+    assert_ok(cuda, carom_cuda_read(cuda, found, manifolds.data, PAIRS * sizeof(*found)));
+    carom_cuda_convex_manifolds_free(cuda, &manifolds);
+    carom_cuda_convex_shapes_destroy(prepared);
+    for (int i = 0; i < 3; ++i) carom_cuda_release(cuda, memory[i]);
+}
+
+static void contact_points_are_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    static const double scales[] = {1.0, 1.0, 1e-100, 1e100, 1e-290, 1e280};
+    static carom_convex_manifold found[PAIRS];
+    uint64_t by_count[CAROM_CONVEX_MOST_CONTACTS + 1] = {0};
+    carom_random random = {1974};
+    make_hulls(&random);
+    carom_hull *prism = make_prism();
+    for (int round = 0; round < TEST_CASES(ROUNDS); ++round) {
+        double scale = scales[round % (int)COUNT_OF(scales)];
+        double reach = round % 3 == 0 ? 0.0 : round % 3 == 1 ? 0.1 * scale : 3.0 * scale;
+        const carom_convex_query_def def = {
+            .search = (carom_convex_search)(round / 2 % CAROM_CONVEX_SEARCH_COUNT)};
+        make_piles(&random, prism, scale);
+        manifolds_of(reach, &def, found);
+        for (uint32_t i = 0; i < PAIRS; ++i) {
+            const body *a = &bodies[pairs[i].a], *b = &bodies[pairs[i].b];
+            carom_convex_manifold expected, single;
+            assert_ok(cpu, carom_convex_contacts(cpu, a->shape, &a->pose, b->shape, &b->pose, reach,
+                                                 &def, &expected));
+            if (memcmp(&expected, &found[i], sizeof(expected)) != 0)
+                fail_msg("round %d, pair %u of %s and %s: %u points, not %u", round, i,
+                         carom_convex_kind_name(a->shape->kind),
+                         carom_convex_kind_name(b->shape->kind), found[i].count, expected.count);
+            ++by_count[expected.count];
+            ++compared;
+            if (i % 64 != 0) continue;
+            assert_ok(cuda, carom_convex_contacts(cuda, a->shape, &a->pose, b->shape, &b->pose,
+                                                  reach, &def, &single));
+            assert_memory_equal(&expected, &single, sizeof(single));
+        }
+    }
+    for (uint32_t k = 0; k <= CAROM_CONVEX_MOST_CONTACTS; ++k) assert_true(by_count[k] != 0);
+    carom_hull_destroy(prism);
+    free_hulls();
+}
+
+/* ---- device memory: boxes to contacts -------------------------------------------------------- */
 
 static void the_pipeline_is_the_same(void **state) {
     (void)state;
@@ -356,15 +469,21 @@ static void what_cuda_cannot_do_is_said(void **state) {
                  CAROM_UNSUPPORTED, "made on cpu");
     assert_fails(cuda, carom_convex_depth(cuda, &called, NULL, &ball, NULL, NULL, &result),
                  CAROM_UNSUPPORTED, "support function");
-    assert_fails(cuda, carom_convex_contacts(cuda, &ball, NULL, &ball, NULL, 0.0, NULL, &manifold),
-                 CAROM_UNSUPPORTED, "cuda");
+    assert_fails(cuda,
+                 carom_convex_contacts(cuda, &called, NULL, &ball, NULL, 0.0, NULL, &manifold),
+                 CAROM_UNSUPPORTED, "support function");
+    assert_fails(cuda, carom_convex_contacts(cuda, &ball, NULL, &ball, NULL, -1.0, NULL, &manifold),
+                 CAROM_BAD_INPUT, "reach");
     carom_hull_destroy(hull);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(batches_are_the_same),        cmocka_unit_test(small_hulls_are_the_same),
-        cmocka_unit_test(single_pairs_are_the_same),   cmocka_unit_test(the_pipeline_is_the_same),
+        cmocka_unit_test(batches_are_the_same),
+        cmocka_unit_test(small_hulls_are_the_same),
+        cmocka_unit_test(single_pairs_are_the_same),
+        cmocka_unit_test(the_pipeline_is_the_same),
+        cmocka_unit_test(contact_points_are_the_same),
         cmocka_unit_test(what_cuda_cannot_do_is_said),
     };
     return cmocka_run_group_tests_name("convex_cuda", tests, set_up, report);

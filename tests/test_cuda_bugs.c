@@ -267,6 +267,36 @@ static void convex_bodies(void **state) {
     CONVEX_BATCH(carom_cuda_convex_meet_batch);
     CONVEX_BATCH(carom_cuda_convex_distance_batch);
     CONVEX_BATCH(carom_cuda_convex_depth_batch);
+    carom_cuda_convex_manifolds found = {0};
+    BUG(carom_cuda_convex_contacts_batch, context, BAD_CONTEXT, &none, &pairs, 0.0, NULL, &found);
+    BUG(carom_cuda_convex_contacts_batch, bodies, context, NULL, &pairs, 0.0, NULL, &found);
+    BUG(carom_cuda_convex_contacts_batch, bodies, context, &no_shapes, &pairs, 0.0, NULL, &found);
+    BUG(carom_cuda_convex_contacts_batch, pairs, context, &none, NULL, 0.0, NULL, &found);
+    BUG(carom_cuda_convex_contacts_batch, def, context, &none, &pairs, 0.0, &bad, &found);
+    BUG(carom_cuda_convex_contacts_batch, def, context, &none, &pairs, 0.0, &hinted, &found);
+    BUG(carom_cuda_convex_contacts_batch, manifolds, context, &none, &pairs, 0.0, NULL, NULL);
+    BUG_VOID(carom_cuda_convex_manifolds_free, context, BAD_CONTEXT, &found);
+    BUG_VOID(carom_cuda_convex_manifolds_free, manifolds, context, NULL);
+}
+
+static void scenes(void **state) {
+    (void)state;
+    const carom_pose pose = {{1, 0, 0, 0}, {0, 0, 0}};
+    carom_scene *scene;
+    carom_cuda_scene_contacts contacts = {0};
+    carom_cuda_pairs begun = {0}, ended = {0};
+    assert_ok(context, carom_scene_create(context, NULL, &scene));
+    BUG(carom_cuda_scene_move, context, BAD_CONTEXT, scene, &pose, 1);
+    BUG(carom_cuda_scene_move, scene, context, NULL, &pose, 1);
+    BUG(carom_cuda_scene_move, device_poses, context, scene, NULL, 1);
+    BUG(carom_cuda_scene_step, context, BAD_CONTEXT, scene, &contacts, &begun, &ended);
+    BUG(carom_cuda_scene_step, scene, context, NULL, &contacts, &begun, &ended);
+    FINE(carom_cuda_scene_step, contacts, context, scene, NULL, &begun, &ended);
+    FINE(carom_cuda_scene_step, begun, context, scene, &contacts, NULL, &ended);
+    FINE(carom_cuda_scene_step, ended, context, scene, &contacts, &begun, NULL);
+    BUG_VOID(carom_cuda_scene_contacts_free, context, BAD_CONTEXT, &contacts);
+    BUG_VOID(carom_cuda_scene_contacts_free, contacts, context, NULL);
+    carom_scene_destroy(scene);
 }
 
 static void robots(void **state) {
@@ -312,6 +342,7 @@ int main(void) {
         cmocka_unit_test(packings),
         cmocka_unit_test(boxes),
         cmocka_unit_test(convex_bodies),
+        cmocka_unit_test(scenes),
         cmocka_unit_test(robots),
         cmocka_unit_test(nothing_was_left_out),
     };

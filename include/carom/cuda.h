@@ -33,12 +33,14 @@
  *   kfree    measure
  *   parts    pairs, part by part
  *   solid    create, overlap, overlap_batch: faces that meet and their terms, distances
- *   convex   meet, distance, depth and their batches; in device memory here
+ *   convex   meet, distance, depth and their batches, contacts; in device memory here
  *   broad    create, changes, commit, step, pairs; in device memory here
  *   pack     create by method OCTREE, closed meshes
  *   balls    create, update, overlap, overlap_batch, pairs, count, meet; in device memory here
+ *   scene    create, add, move, remove, set_filters, set_ignored, step, of convex objects; poses
+ *            and contacts in device memory here
  *   robot    check, of robots that were prepared with any context; in device memory here
- * cover, tree, gas, scene and everything else: CAROM_UNSUPPORTED.
+ * cover, tree, gas and everything else: CAROM_UNSUPPORTED.
  *
  * All of this header is experimental: it may still change between minor versions. */
 #ifndef CAROM_CUDA_H
@@ -49,6 +51,7 @@
 #include "carom/convex.h"
 #include "carom/mesh.h"
 #include "carom/robot.h"
+#include "carom/scene.h"
 #include "carom/soup_motion.h"
 
 #ifdef __cplusplus
@@ -341,6 +344,61 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_convex_distance_batch(
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_convex_depth_batch(
     carom_context *context, const carom_cuda_convex_bodies *bodies, const carom_cuda_pairs *pairs,
     const carom_convex_query_def *def, carom_cuda_convex_results *results);
+
+/* Manifolds in device memory. Start with `{0}`. Carom owns the memory and reuses it in the next
+ * call. */
+typedef struct carom_cuda_convex_manifolds {
+    carom_convex_manifold *data; /* on the device: manifold i is that of pair i */
+    uint64_t count;              /* set by carom_cuda_finish */
+    uint64_t capacity;
+    void *memory; /* Carom's own record */
+} carom_cuda_convex_manifolds;
+
+/* Frees the memory and resets the array to `{0}`. Waits for queued work. */
+CAROM_EXPERIMENTAL CAROM_API void
+carom_cuda_convex_manifolds_free(carom_context *context, carom_cuda_convex_manifolds *manifolds);
+
+/* carom_convex_contacts of pairs of bodies, with the rules of the batches above.
+ * - CAROM_BAD_INPUT: a reach that is negative, infinite or NaN. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_convex_contacts_batch(
+    carom_context *context, const carom_cuda_convex_bodies *bodies, const carom_cuda_pairs *pairs,
+    double reach, const carom_convex_query_def *def, carom_cuda_convex_manifolds *manifolds);
+
+/* ---- Scenes ---------------------------------------------------------------------------------- */
+
+/* Contacts in device memory. Start with `{0}`. Carom owns the memory and reuses it in the next
+ * step. */
+typedef struct carom_cuda_scene_contacts {
+    carom_scene_contact *data; /* on the device, as carom_scene_step gives them */
+    uint64_t count;            /* set by carom_cuda_finish */
+    uint64_t capacity;
+    void *memory; /* Carom's own record */
+} carom_cuda_scene_contacts;
+
+/* Frees the memory and resets the array to `{0}`. Waits for queued work. */
+CAROM_EXPERIMENTAL CAROM_API void
+carom_cuda_scene_contacts_free(carom_context *context, carom_cuda_scene_contacts *contacts);
+
+/* carom_scene_move of all objects, by id, with poses in device memory, which are copied when the
+ * queued work runs. What is given for ids of removed objects is not read.
+ * - CAROM_BAD_INPUT: another number of poses than the scene has given out ids. Poses that are not
+ *   finite make the next step fail, and those after it until the objects are moved again. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_scene_move(carom_context *context,
+                                                                carom_scene *scene,
+                                                                const carom_pose *device_poses,
+                                                                uint64_t count);
+
+/* carom_scene_step with the results in device memory; contacts, begun and ended may be NULL.
+ * - A step counts as done once carom_cuda_finish has returned CAROM_OK; another change or step of
+ *   the scene finishes it first.
+ * - CAROM_UNSUPPORTED: a frame is being recorded.
+ * - CAROM_BAD_INPUT, by carom_cuda_finish: a pose that carom_cuda_scene_move gave is not finite or
+ *   beyond 1e300. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_scene_step(carom_context *context,
+                                                                carom_scene *scene,
+                                                                carom_cuda_scene_contacts *contacts,
+                                                                carom_cuda_pairs *begun,
+                                                                carom_cuda_pairs *ended);
 
 /* ---- Robots ---------------------------------------------------------------------------------- */
 

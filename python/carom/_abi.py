@@ -2034,6 +2034,26 @@ class cuda_convex_results(C.Structure):
     ]
 
 
+class cuda_convex_manifolds(C.Structure):
+    """Manifolds in device memory."""
+    _fields_ = [
+        ('data', C.c_void_p),
+        ('count', C.c_uint64),
+        ('capacity', C.c_uint64),
+        ('memory', C.c_void_p),
+    ]
+
+
+class cuda_scene_contacts(C.Structure):
+    """Contacts in device memory."""
+    _fields_ = [
+        ('data', C.c_void_p),
+        ('count', C.c_uint64),
+        ('capacity', C.c_uint64),
+        ('memory', C.c_void_p),
+    ]
+
+
 class cuda_robot_info(C.Structure):
     """What the copy holds, and what it left to the host."""
     _fields_ = [
@@ -2474,6 +2494,11 @@ FUNCTIONS = {
     'carom_cuda_convex_meet_batch': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_convex_distance_batch': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_convex_depth_batch': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_cuda_convex_manifolds_free': (None, (C.c_void_p, C.c_void_p)),
+    'carom_cuda_convex_contacts_batch': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_double, C.c_void_p, C.c_void_p)),
+    'carom_cuda_scene_contacts_free': (None, (C.c_void_p, C.c_void_p)),
+    'carom_cuda_scene_move': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64)),
+    'carom_cuda_scene_step': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_robot_create': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_robot_update': (C.c_int, (C.c_void_p, C.c_void_p)),
     'carom_cuda_robot_destroy': (None, (C.c_void_p,)),

@@ -16,7 +16,7 @@ from . import _core
 from ._core import Context, Handle, Raised, byref, lib, pick
 from ._records import SceneInfo, info
 from ._solid import Solid
-from ._soup import Soup
+from ._soup import Soup, device_of
 from ._tree import Tree
 
 Object = Union[Convex, Soup, Solid, Tree]
@@ -70,20 +70,21 @@ class Scene(Handle):
     skip_depth: no depth of meshes that overlap, which takes time.
     least_depth: try other directions than that of the force, too, until one is proved to be the best.
     accept: a function of two ids that says whether they may be in contact.
+    device: on "cuda" a scene takes convex objects, whose hulls were made there, and has steps but no queries.
     """
 
     _destroy = staticmethod(lib.carom_scene_destroy)
 
     def __init__(self, reach: float = 0.0, *, skip_depth: bool = False, accept: Optional[Accept] = None,
-                 least_depth: bool = False, context: Optional[Context] = None) -> None:
-        super().__init__()
+                 least_depth: bool = False, device: Optional[str] = None, context: Optional[Context] = None) -> None:
+        super().__init__(device_of(device, context))
         self._objects: dict[int, Object] = {}
         self._removed: list[Object] = []
         self._raised = Raised()
         self._accept = acceptor(accept, self._raised)
         definition = _abi.scene_def(reach=number(reach, "reach"), skip_depth=bool(skip_depth), accept=self._accept,
                                     least_depth=bool(least_depth))
-        pick(context)._call(lib.carom_scene_create, byref(definition), byref(self._pointer))
+        pick(context, self._device)._call(lib.carom_scene_create, byref(definition), byref(self._pointer))
 
     def __del__(self) -> None:
         super().__del__()
@@ -101,8 +102,8 @@ class Scene(Handle):
 
     def _call(self, context: Optional[Context], function: Any, *args: Any, change: bool = False,
               reads: tuple[Handle, ...] = ()) -> None:
-        pick(context)._call(function, self._pointer, *args, reads=reads if change else (self, *reads),
-                            change=self if change else None, raised=self._raised)
+        pick(context, self._device)._call(function, self._pointer, *args, reads=reads if change else (self, *reads),
+                                          change=self if change else None, raised=self._raised)
 
     # ---- Changes: they take effect at the next step or commit
 
@@ -145,6 +146,9 @@ class Scene(Handle):
         given = indices(pairs, (None, 2), "pairs")
         self._call(context, lib.carom_scene_set_ignored, address(given), len(given), bool(ignored), change=True)
 
+    def _borrowed(self) -> tuple[Handle, ...]:
+        return tuple(dict.fromkeys(h for o in self._objects.values() for h in _handles(o)))
+
     def _stepped(self) -> None:
         removed, self._removed = self._removed, []
         _lend(removed, -1)
@@ -155,8 +159,7 @@ class Scene(Handle):
         volume_error, triangle_pairs, point_count and points. The points have features, by which a solver knows them
         again (`Convex.contacts`)."""
         contacts, begun, ended = Results("scene_contacts"), Results("pairs"), Results("pairs")
-        reads = tuple(dict.fromkeys(h for o in self._objects.values() for h in _handles(o)))
-        self._call(context, lib.carom_scene_step, contacts.out, begun.out, ended.out, change=True, reads=reads)
+        self._call(context, lib.carom_scene_step, contacts.out, begun.out, ended.out, change=True, reads=self._borrowed())
         self._stepped()
         return SceneStep(contacts.array(), begun.array(), ended.array())
 

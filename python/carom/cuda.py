@@ -34,15 +34,17 @@ from ._convex import Convex
 from ._core import Context, Handle, byref, default_context, lib, pick
 from ._records import CudaRobotInfo, Impact, info, read
 from ._robot import Robot
+from ._scene import Scene
 from ._soup import Soup, both
 from ._tree import Balls, balls_query_def
 
-__all__ = ["ConvexBodies", "ConvexShapes", "DeviceArray", "DeviceImpacts", "DevicePairs", "DeviceResults", "Frame",
-           "RobotCopy", "available", "balls_overlap", "balls_pairs", "broad_pairs", "cast_rays", "closest_points",
-           "convex_boxes", "convex_depth", "convex_distance", "convex_meet", "cross_distance", "cross_first_impact",
-           "cross_impacts", "cross_meet", "cross_pairs", "finish", "record", "self_first_impact", "self_impacts", "self_near", "self_pairs",
-           "self_safe_distances", "set_timing", "signed_distances", "steps", "to_device", "update_broad", "update_soup",
-           "winding"]
+__all__ = ["ConvexBodies", "ConvexShapes", "DeviceArray", "DeviceImpacts", "DeviceManifolds", "DevicePairs",
+           "DeviceResults", "DeviceSceneContacts", "Frame", "RobotCopy", "available", "balls_overlap", "balls_pairs",
+           "broad_pairs", "cast_rays", "closest_points", "convex_boxes", "convex_contacts", "convex_depth",
+           "convex_distance", "convex_meet", "cross_distance", "cross_first_impact", "cross_impacts", "cross_meet",
+           "cross_pairs", "finish", "move_scene", "record", "self_first_impact", "self_impacts", "self_near",
+           "self_pairs", "self_safe_distances", "set_timing", "signed_distances", "step_scene", "steps", "to_device",
+           "update_broad", "update_soup", "winding"]
 
 _pending: dict[int, list[Any]] = {}  # by context: what queued work reads and writes, until it is finished
 
@@ -190,6 +192,40 @@ class DeviceResults(_DeviceResult):
     def read(self) -> Any:
         """Copies them to the host, as records."""
         kind = np.dtype((np.record, dtype_of(_abi.convex_result)))
+        return _read(self._context, self._c.data or 0, (len(self),), kind).view(np.recarray)
+
+
+class DeviceManifolds(_DeviceResult):
+    """Answers about convex shapes with their contact points in device memory, one per pair."""
+
+    _struct = _abi.cuda_convex_manifolds
+    _free = staticmethod(lib.carom_cuda_convex_manifolds_free)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        size = ctypes.sizeof(_abi.convex_manifold)
+        return {"version": 2, "shape": (len(self), size), "typestr": "|u1", "data": (self._c.data or 0, False)}
+
+    def read(self) -> Any:
+        """Copies them to the host, as records."""
+        kind = np.dtype((np.record, dtype_of(_abi.convex_manifold)))
+        return _read(self._context, self._c.data or 0, (len(self),), kind).view(np.recarray)
+
+
+class DeviceSceneContacts(_DeviceResult):
+    """Contacts of a step of a scene in device memory; len() waits for them."""
+
+    _struct = _abi.cuda_scene_contacts
+    _free = staticmethod(lib.carom_cuda_scene_contacts_free)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        size = ctypes.sizeof(_abi.scene_contact)
+        return {"version": 2, "shape": (len(self), size), "typestr": "|u1", "data": (self._c.data or 0, False)}
+
+    def read(self) -> Any:
+        """Copies them to the host, as records."""
+        kind = np.dtype((np.record, dtype_of(_abi.scene_contact)))
         return _read(self._context, self._c.data or 0, (len(self),), kind).view(np.recarray)
 
 
@@ -519,6 +555,38 @@ def convex_distance(bodies: ConvexBodies, pairs: DevicePairs, *, context: Option
 def convex_depth(bodies: ConvexBodies, pairs: DevicePairs, *, context: Optional[Context] = None) -> DeviceResults:
     """How far apart or how deep the bodies of each pair are."""
     return _convex(lib.carom_cuda_convex_depth_batch, bodies, pairs, context)
+
+
+def convex_contacts(bodies: ConvexBodies, pairs: DevicePairs, reach: float = 0.0, *,
+                    context: Optional[Context] = None) -> DeviceManifolds:
+    """The same with contact points of bodies that are at most the reach apart."""
+    chosen = _context(context, bodies._shapes)
+    found = DeviceManifolds(chosen)
+    _keep(chosen, bodies, pairs, found)
+    chosen._call(lib.carom_cuda_convex_contacts_batch, byref(bodies._c), byref(pairs._c), reach, None,
+                 byref(found._c), reads=(bodies._shapes,))
+    return found
+
+
+# ---- Scenes --------------------------------------------------------------------------------------------------------
+
+def move_scene(scene: Scene, poses: Any, context: Optional[Context] = None) -> None:
+    """Scene.move of all objects, by id, with (n, 7) poses in device memory, in the order of C: qw qx qy qz tx ty tz."""
+    pointer, count, _ = _device(poses, (7,), (np.float64,), "poses")
+    chosen = _context(context, scene)
+    _keep(chosen, poses, scene)
+    chosen._call(lib.carom_cuda_scene_move, scene._pointer, pointer, count, change=scene)
+
+
+def step_scene(scene: Scene, context: Optional[Context] = None) -> tuple[DeviceSceneContacts, DevicePairs, DevicePairs]:
+    """Scene.step with the contacts, and the pairs that began and ended, in device memory."""
+    chosen = _context(context, scene)
+    contacts, begun, ended = DeviceSceneContacts(chosen), DevicePairs(chosen), DevicePairs(chosen)
+    _keep(chosen, contacts, begun, ended, scene)
+    chosen._call(lib.carom_cuda_scene_step, scene._pointer, byref(contacts._c), byref(begun._c), byref(ended._c),
+                 change=scene, reads=scene._borrowed())
+    scene._stepped()
+    return contacts, begun, ended
 
 
 # ---- Robots --------------------------------------------------------------------------------------------------------

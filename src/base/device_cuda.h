@@ -118,6 +118,11 @@ typedef enum carom_scratch_rule {
     X(CONVEX_LONGER, RUNNING, "pairs for a thread each")                                           \
     X(CONVEX_ROOMS, RUNNING, "polytopes of these threads")                                         \
     X(CONVEX_CACHES, RUNNING, "caches as they were before")                                        \
+    X(CONVEX_POINTS, RUNNING, "faces that threads clip at each other")                             \
+    /* scene_cuda.cu */                                                                            \
+    X(SCENE_INPUT, RUNNING, "objects and poses from the host")                                     \
+    X(SCENE_SORT, RUNNING, "contacts while they are sorted")                                       \
+    X(SCENE_CHANGES, RUNNING, "which contacts began and ended")                                    \
     /* solid_cuda.cu */                                                                            \
     X(SOLID_QUERIES, RUNNING, "queries, and their sums")                                           \
     X(SOLID_BLOCK_PAIRS, RUNNING, "pairs of blocks of triangles")                                  \

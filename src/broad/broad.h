@@ -91,6 +91,10 @@ struct carom_broad {
 carom_status carom_broad_build(carom_context *context, carom_broad *broad,
                                const carom_bounds *bounds);
 
+/* What a frame does at its end, for who makes frames of its own: ids of removed boxes may be given
+ * out again. */
+carom_status carom_broad_recycle_ids(carom_context *context, carom_broad *broad);
+
 /* For tests and fuzzers, between two calls: NULL, or the first invariant that does not hold. O(n),
  * and O(n^2) for the few boxes of a test. */
 const char *carom_broad_validate(const carom_broad *broad);
@@ -153,6 +157,10 @@ carom_status carom_broad_device_prepare(carom_context *context, carom_broad *bro
 carom_status carom_broad_device_set_filters(carom_context *context, carom_broad *broad);
 /* Makes the boxes on the host those on the device. */
 carom_status carom_broad_device_fetch(carom_context *context, carom_broad *broad);
+/* Queues: takes boxes of all ids from device memory, empty where an id is not in use; they stay
+ * there until the next change. */
+carom_status carom_broad_device_update(carom_context *context, carom_broad *broad,
+                                       const carom_bounds *boxes);
 void carom_broad_device_release(carom_broad *broad);
 void carom_broad_device_info(const carom_broad *broad, carom_broad_info *info);
 /* As carom_broad_search_run, before the caller's function is called. */

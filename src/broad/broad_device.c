@@ -100,6 +100,16 @@ carom_status carom_broad_device_search(carom_context *context, const carom_broad
     return CAROM_OK;
 }
 
+carom_status carom_broad_device_update(carom_context *context, carom_broad *broad,
+                                       const carom_bounds *boxes) {
+    if (carom_broad_is_pending(broad)) /* ids that the device does not know yet */
+        CAROM_TRY(carom_broad_commit(context, broad));
+    broad->stale = broad->all_changed = true;
+    broad->changed.count = 0;
+    return carom_device_pass(context,
+                             broad_device_table()->update(context->device, broad->device, boxes));
+}
+
 /* ---- Input and results on the device --------------------------------------------------------- */
 
 carom_status carom_cuda_broad_update(carom_context *context, carom_broad *broad,
@@ -116,12 +126,7 @@ carom_status carom_cuda_broad_update(carom_context *context, carom_broad *broad,
                           "one for each, and remove none",
                           broad->id_count, broad->id_count - broad->live,
                           (unsigned long long)count);
-    if (carom_broad_is_pending(broad)) /* ids that the device does not know yet */
-        CAROM_TRY(carom_broad_commit(context, broad));
-    broad->stale = broad->all_changed = true;
-    broad->changed.count = 0;
-    return carom_device_pass(context,
-                             broad_device_table()->update(device, broad->device, borrowed_boxes));
+    return carom_broad_device_update(context, broad, borrowed_boxes);
 }
 
 carom_status carom_cuda_broad_pairs(carom_context *context, const carom_broad *broad,

@@ -119,17 +119,34 @@ static void forget_changed(carom_broad *broad) {
     broad->all_changed = false;
 }
 
-/* Makes the new frame the last one; ids freed since may be given out again. */
-static void broad_frame_finish(carom_broad *broad) {
-    carom_broad_words last = broad->kept;
-    broad->kept = broad->next;
-    broad->next = last;
+/* Whether there is space for all ids that may be given out again. */
+static bool reserve_free_ids(carom_broad *broad) {
+    return carom_broad_ids_reserve(&broad->free_ids, &broad->allocator,
+                                   broad->free_ids.count + broad->freed_ids.count);
+}
+
+static void recycle_ids(carom_broad *broad) {
     for (uint64_t i = 0; i < broad->freed_ids.count; ++i) {
         CAROM_ASSERT((broad->states[broad->freed_ids.data[i]] & CAROM_BROAD_LIVE) == 0);
         broad->free_ids.data[broad->free_ids.count++] = broad->freed_ids.data[i];
     }
     CAROM_ASSERT(broad->free_ids.count + broad->live == broad->id_count);
     broad->freed_ids.count = 0;
+}
+
+carom_status carom_broad_recycle_ids(carom_context *context, carom_broad *broad) {
+    if (!reserve_free_ids(broad))
+        return carom_fail_memory(context, broad->freed_ids.count * sizeof(uint32_t), "free ids");
+    recycle_ids(broad);
+    return CAROM_OK;
+}
+
+/* Makes the new frame the last one; ids freed since may be given out again. */
+static void broad_frame_finish(carom_broad *broad) {
+    carom_broad_words last = broad->kept;
+    broad->kept = broad->next;
+    broad->next = last;
+    recycle_ids(broad);
     forget_changed(broad);
 }
 
@@ -147,8 +164,7 @@ static carom_status broad_frame_prepare(broad_frame_job *f) {
     if (f->all) most = f->found_count;
     if (f->begun == NULL || f->ended == NULL ||
         !carom_broad_words_reserve(&broad->next, &broad->allocator, most) ||
-        !carom_broad_ids_reserve(&broad->free_ids, &broad->allocator,
-                                 broad->free_ids.count + broad->freed_ids.count))
+        !reserve_free_ids(broad))
         return carom_fail_memory(context, most * sizeof(uint64_t), "the pairs of a frame");
     merge(f);
     return CAROM_OK;

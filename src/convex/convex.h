@@ -82,6 +82,10 @@ carom_status carom_convex_device_check(carom_context *context);
 /* Copies a hull to the device, for queries there. */
 carom_status carom_hull_device_create(carom_context *context, carom_hull *hull);
 void carom_hull_device_release(carom_hull *hull);
+/* A shape as it is copied to the device; `which` and its number are for messages.
+ * CAROM_UNSUPPORTED: a support function, or a hull that is not there. */
+carom_status carom_convex_device_shape(carom_context *context, const carom_convex *shape,
+                                       const char *which, uint64_t number, carom_device_shape *to);
 /* One question about many pairs. */
 typedef struct carom_convex_batch {
     const carom_convex_pair *pairs;
@@ -93,6 +97,15 @@ typedef struct carom_convex_batch {
 /* Answers all pairs of a batch that is checked; there is space for their results. */
 carom_status carom_convex_device_query(carom_context *context, const carom_convex_batch *batch,
                                        carom_convex_result *results);
+/* carom_convex_contacts, but for the checks of everything but the shapes. */
+carom_status carom_convex_device_contacts(carom_context *context, const carom_convex *a,
+                                          const carom_pose *pose_a, const carom_convex *b,
+                                          const carom_pose *pose_b, double reach,
+                                          const carom_convex_query_def *def,
+                                          carom_convex_manifold *manifold);
+
+/* CAROM_BAD_INPUT where it is negative, infinite or NaN. */
+carom_status carom_convex_check_reach(carom_context *context, double reach);
 
 /* ---- Contact points -------------------------------------------------------------------------- */
 
@@ -108,10 +121,5 @@ carom_status carom_convex_find_points(const carom_context *context, carom_arena 
                                       const carom_hull_faces *faces_a,
                                       const carom_hull_faces *faces_b, double reach,
                                       carom_convex_manifold *manifold);
-
-/* Moves the points to keep to the front: the deepest, the farthest from it, and those that make the
- * largest triangles with these. Returns their number, at most CAROM_CONVEX_MOST_CONTACTS. */
-uint32_t carom_convex_choose_points(carom_convex_contact *points, uint32_t count,
-                                    carom_vec3 normal);
 
 #endif

@@ -107,17 +107,6 @@ void CAROM_CPU(carom_hull_find_seeds)(const carom_hull_view *hull, uint32_t *see
     }
 }
 
-/* Looks at one face. */
-static void take_face(const carom_hull_faces *faces, const carom_frame *frame, carom_vec3 d,
-                      uint64_t face, uint64_t *best, carom_vec3 *normal, double *cosine) {
-    carom_vec3 n = carom_frame_turn(frame, faces->normals[face]);
-    double value = carom_vec_dot(n, d);
-    if (*best != UINT64_MAX && !(value > *cosine)) return;
-    *best = face;
-    *cosine = value;
-    *normal = n;
-}
-
 /* Products of a direction, in each lane of d, with the normals of some faces. */
 static inline carom_f64v face_products(const carom_hull_faces *faces, uint64_t part,
                                        const carom_f64v *d) {
@@ -130,12 +119,13 @@ static inline carom_f64v face_products(const carom_hull_faces *faces, uint64_t p
 
 /* One pass over all normals in the hull's frame finds the largest product; the second turns the
  * normals that may have it, mostly one. */
-uint64_t CAROM_CPU(carom_hull_best_face)(const carom_hull_faces *faces, const carom_frame *frame,
-                                         carom_vec3 d, carom_vec3 *normal, double *cosine) {
-    uint64_t best = UINT64_MAX, count = faces->face_count;
+void CAROM_CPU(carom_hull_best_face)(const carom_hull_faces *faces, const carom_frame *frame,
+                                     carom_vec3 d, carom_hull_best *best) {
+    uint64_t count = faces->face_count;
+    best->face = UINT64_MAX;
     if (faces->normal_blocks == NULL) {
-        for (uint64_t f = 0; f < count; ++f) take_face(faces, frame, d, f, &best, normal, cosine);
-        return best;
+        for (uint64_t f = 0; f < count; ++f) carom_hull_look_at_face(faces, frame, d, f, best);
+        return;
     }
     carom_vec3 own = carom_convex_turn_back(frame->r, d);
     const carom_f64v along[3] = {carom_f64v_splat(own.x), carom_f64v_splat(own.y),
@@ -149,9 +139,8 @@ uint64_t CAROM_CPU(carom_hull_best_face)(const carom_hull_faces *faces, const ca
         carom_lanes lanes = carom_lanes_of64((carom_i64v)(face_products(faces, i, along) >= limit));
         for (; lanes != 0; lanes &= lanes - 1) {
             uint64_t f = i * CAROM_LANES64 + (uint64_t)__builtin_ctz(lanes);
-            if (f < count) take_face(faces, frame, d, f, &best, normal, cosine);
+            if (f < count) carom_hull_look_at_face(faces, frame, d, f, best);
         }
     }
-    CAROM_ASSERT(best != UINT64_MAX);
-    return best;
+    CAROM_ASSERT(best->face != UINT64_MAX);
 }

@@ -25,10 +25,9 @@ CAROM_CPU_DECLARE(carom_status, carom_convex_depth_many, const carom_convex_ques
                   uint32_t count, carom_arena *arena, carom_convex_result *results);
 
 /* Finds the face of a hull, which has one, whose normal, turned by the frame, is best aligned with
- * the direction d of about unit length: the first of equals. Gives its turned normal and the
- * product with d. */
-CAROM_CPU_DECLARE(uint64_t, carom_hull_best_face, const carom_hull_faces *faces,
-                  const carom_frame *frame, carom_vec3 d, carom_vec3 *normal, double *cosine);
+ * the direction d of about unit length: the first of equals. */
+CAROM_CPU_DECLARE(void, carom_hull_best_face, const carom_hull_faces *faces,
+                  const carom_frame *frame, carom_vec3 d, carom_hull_best *best);
 
 /* Finds the seeds of a hull: the farthest vertex for the middle of each cell of its cube map. */
 CAROM_CPU_DECLARE(void, carom_hull_find_seeds, const carom_hull_view *hull, uint32_t *seeds);

@@ -12,8 +12,7 @@
 #include <climits>
 #include <new>
 
-#include "base/device_cuda.h"
-#include "convex/convex_device.h"
+#include "convex/convex_cuda.h"
 #include "convex/convex_epa_cuda.h"
 
 #define CONVEX_CUDA_THREADS 128u
@@ -26,7 +25,6 @@
 #define CHUNK_PAIRS (1u << 18)   /* whose depths are computed at a time: 1 KB is kept for each */
 #define ROOMS_BYTES (256u << 20) /* for the rooms of the last kernel */
 #define MOST_ROOMS  2048u        /* threads of the last kernel: hardly any pair comes so far */
-#define MOST_SUM    1e300        /* as in convex.c */
 
 /* Counters; the first three are of one chunk. */
 enum { N_DEEP, N_TAKEN, N_MORE, N_LONGER, CONVEX_CUDA_N_BAD, N_PAIRS };
@@ -37,18 +35,30 @@ enum { N_DEEP, N_TAKEN, N_MORE, N_LONGER, CONVEX_CUDA_N_BAD, N_PAIRS };
 struct carom_device_hull {
     carom_device_block memory;
     carom_hull_view view; /* addresses on the device */
+    const carom_hull_faces *faces;
+    uint32_t face_corners; /* of a face, at most */
 };
 
-struct carom_device_shapes {
-    carom_device_block memory;
-    uint32_t count;
-    bool small_hulls;      /* all are hulls that are searched all through by default */
-    uint32_t most_corners; /* of those that are polytopes */
-};
+/* The most corners of a face; of a hull without faces, a segment or a point, its vertices. */
+static uint32_t face_corners_of(const carom_hull_faces *faces) {
+    uint64_t most = faces->face_count == 0 ? faces->vertex_count : 0;
+    for (uint64_t f = 0; f < faces->face_count; ++f)
+        most = CAROM_MAX(faces->offsets[f + 1] - faces->offsets[f], most);
+    return (uint32_t)most;
+}
 
-static carom_status hull_create(carom_device *device, const carom_hull_view *view,
-                                carom_device_hull **out) {
-    const uint64_t count = view->count, links = view->first[count];
+/* Copies to a part of a hull's memory. */
+static carom_status put_hull_part(carom_device *device, void *to, const void *from,
+                                  uint64_t bytes) {
+    if (bytes == 0) return CAROM_OK;
+    return carom_device_check(device, cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice),
+                              "copying a hull");
+}
+
+static carom_status fill_hull(carom_device *device, const carom_hull_view *view,
+                              const carom_hull_faces *faces, carom_device_hull *hull) {
+    const uint64_t count = view->count, links = view->first[count], polygons = faces->face_count;
+    const uint64_t corners = polygons != 0 ? faces->offsets[polygons] : 0;
     const struct {
         const void *from;
         uint64_t bytes;
@@ -56,27 +66,20 @@ static carom_status hull_create(carom_device *device, const carom_hull_view *vie
                  {view->all, view->all_count * sizeof(carom_hull_block)},
                  {view->neighbours, links * sizeof(carom_hull_block)},
                  {view->first, (count + 1) * sizeof(uint32_t)},
-                 {view->seeds, CAROM_HULL_SEEDS * sizeof(uint32_t)}};
-    const void *addresses[5];
-    uint64_t bytes = 0, at = 0;
-    *out = nullptr;
-    carom_device_hull *hull = new (std::nothrow) carom_device_hull{};
-    if (hull == nullptr) return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for a hull");
+                 {view->seeds, CAROM_HULL_SEEDS * sizeof(uint32_t)},
+                 {faces->offsets, polygons != 0 ? (polygons + 1) * sizeof(uint64_t) : 0},
+                 {faces->corners, corners * sizeof(uint32_t)},
+                 {faces->edges, corners * sizeof(uint32_t)},
+                 {faces->normals, polygons * sizeof(carom_vec3)}};
+    const void *addresses[9];
+    uint64_t bytes = carom_device_row(sizeof(*faces)), at = carom_device_row(sizeof(*faces));
     for (const auto &part : parts) bytes += carom_device_row(part.bytes);
-    carom_status status = carom_device_reserve(device, &hull->memory, bytes, "a hull");
-    for (int i = 0; i < 5 && status == CAROM_OK; ++i) {
+    CAROM_DEVICE_TRY(carom_device_reserve(device, &hull->memory, bytes, "a hull"));
+    for (int i = 0; i < 9; ++i) {
         addresses[i] = (char *)hull->memory.data + at;
-        if (parts[i].bytes != 0)
-            status = carom_device_check(device,
-                                        cudaMemcpy((char *)hull->memory.data + at, parts[i].from,
-                                                   parts[i].bytes, cudaMemcpyHostToDevice),
-                                        "copying a hull");
+        CAROM_DEVICE_TRY(
+            put_hull_part(device, (char *)hull->memory.data + at, parts[i].from, parts[i].bytes));
         at += carom_device_row(parts[i].bytes);
-    }
-    if (status != CAROM_OK) {
-        carom_device_release(&hull->memory);
-        delete hull;
-        return status;
     }
     hull->view = *view;
     hull->view.vertices = (const carom_vec3 *)addresses[0];
@@ -84,8 +87,31 @@ static carom_status hull_create(carom_device *device, const carom_hull_view *vie
     hull->view.neighbours = (const carom_hull_block *)addresses[2];
     hull->view.first = (const uint32_t *)addresses[3];
     hull->view.seeds = (const uint32_t *)addresses[4];
-    *out = hull;
-    return CAROM_OK;
+    carom_hull_faces own = *faces;
+    own.vertices = hull->view.vertices;
+    own.offsets = (const uint64_t *)addresses[5];
+    own.corners = (const uint32_t *)addresses[6];
+    own.edges = (const uint32_t *)addresses[7];
+    own.normals = (const carom_vec3 *)addresses[8];
+    own.normal_blocks = nullptr;
+    hull->faces = (const carom_hull_faces *)hull->memory.data;
+    hull->face_corners = face_corners_of(faces);
+    return put_hull_part(device, hull->memory.data, &own, sizeof(own));
+}
+
+static carom_status hull_create(carom_device *device, const carom_hull_view *view,
+                                const carom_hull_faces *faces, carom_device_hull **out) {
+    *out = nullptr;
+    carom_device_hull *hull = new (std::nothrow) carom_device_hull{};
+    if (hull == nullptr) return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for a hull");
+    carom_status status = fill_hull(device, view, faces, hull);
+    if (status == CAROM_OK) {
+        *out = hull;
+        return CAROM_OK;
+    }
+    carom_device_release(&hull->memory);
+    delete hull;
+    return status;
 }
 
 static void hull_destroy(carom_device_hull *hull) {
@@ -97,8 +123,10 @@ static uint64_t hull_bytes(const carom_device_hull *hull) {
     return hull->memory.bytes;
 }
 
-static void hull_view(const carom_device_hull *hull, carom_hull_view *view) {
-    *view = hull->view;
+static void hull_shape(const carom_device_hull *hull, carom_device_shape *to) {
+    to->view = hull->view;
+    to->faces = hull->faces;
+    to->face_corners = hull->face_corners;
 }
 
 static carom_status shapes_create(carom_device *device, const carom_device_shape *shapes,
@@ -108,14 +136,7 @@ static carom_status shapes_create(carom_device *device, const carom_device_shape
     if (made == nullptr) return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for shapes");
     made->count = count;
     made->small_hulls = count != 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        const carom_convex *shape = &shapes[i].shape;
-        bool hull = shape->kind == CAROM_CONVEX_KIND_HULL;
-        if (!hull || shapes[i].view.count > CAROM_HULL_SCANNED_VERTICES) made->small_hulls = false;
-        uint32_t corners =
-            carom_convex_curved(shape) ? 0 : carom_convex_corners(shape, &shapes[i].view);
-        made->most_corners = CAROM_MAX(corners, made->most_corners);
-    }
+    for (uint32_t i = 0; i < count; ++i) made->note(&shapes[i]);
     uint64_t bytes = ((uint64_t)count + 1) * sizeof(*shapes);
     carom_status status = carom_device_reserve(device, &made->memory, bytes, "shapes");
     if (status == CAROM_OK && count != 0)
@@ -137,94 +158,25 @@ static void shapes_destroy(carom_device_shapes *shapes) {
     delete shapes;
 }
 
-/* ---- Bodies on the device -------------------------------------------------------------------- */
-
-struct bodies_view {
-    const carom_device_shape *shapes;
-    uint32_t shape_count;
-    const uint32_t *shape_of;
-    const carom_pose *poses;
-    uint64_t count;
-
-    __device__ uint32_t shape(uint64_t body) const {
-        return shape_of != nullptr ? shape_of[body] : 0u;
-    }
-};
-
-static bodies_view convex_cuda_view_of(const carom_device_bodies *bodies) {
-    bool any = bodies->shapes != nullptr;
-    return bodies_view{any ? (const carom_device_shape *)bodies->shapes->memory.data : nullptr,
-                       any ? bodies->shapes->count : 0, bodies->shape_of, bodies->poses,
-                       bodies->count};
-}
-
-static __device__ inline bool convex_cuda_pose_is_fine(const carom_pose &pose) {
-    double turn = fabs(pose.q.w) + fabs(pose.q.x) + fabs(pose.q.y) + fabs(pose.q.z);
-    double way = fabs(pose.t.x) + fabs(pose.t.y) + fabs(pose.t.z);
-    return turn <= MOST_SUM && way <= MOST_SUM;
-}
-
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
-/* Relative to sizes and translations, as carom_scene_convex_box: the tolerance of convex.h. */
-#define CONVEX_CUDA_BOX_SLACK 0x1p-42
-
 static __global__ void __launch_bounds__(CONVEX_CUDA_THREADS)
-    find_boxes(bodies_view w, carom_bounds *boxes, carom_device_counters *counters) {
+    find_boxes(carom_convex_bodies_view w, carom_bounds *boxes, carom_device_counters *counters) {
     carom_device_begin();
     uint64_t i = (uint64_t)blockIdx.x * CONVEX_CUDA_THREADS + threadIdx.x;
     if (i >= w.count) return;
     uint32_t number = w.shape(i);
     const carom_pose pose = w.poses[i];
-    if (number >= w.shape_count || !convex_cuda_pose_is_fine(pose)) {
+    if (number < w.shape_count && carom_convex_pose_is_fine(pose))
+        boxes[i] = carom_convex_device_box(&w.shapes[number], pose);
+    else
         atomicAdd(&counters->n[CONVEX_CUDA_N_BAD], 1ull);
-        return;
-    }
-    const carom_device_shape *s = &w.shapes[number];
-    const carom_hull_view *hull = s->shape.kind == CAROM_CONVEX_KIND_HULL ? &s->view : nullptr;
-    double span = carom_convex_span(&s->shape, hull);
-    double size = CAROM_MAX(span, carom_convex_size(&s->shape, hull)); /* e counts this */
-    double r[9], low[3], high[3];
-    const double t[3] = {pose.t.x, pose.t.y, pose.t.z};
-    double slack = CONVEX_CUDA_BOX_SLACK * (size + (fabs(t[0]) + fabs(t[1]) + fabs(t[2])));
-    double unit = carom_convex_unit(span), back = 1.0 / unit;
-    carom_convex_core core;
-    carom_convex_core_make(&s->shape, hull, unit, CAROM_CONVEX_SEARCH_AUTO, &core);
-    carom_convex_matrix(carom_convex_quat(&pose), r);
-    if (hull != nullptr && !core.climb) { /* one pass over the vertices */
-        for (int k = 0; k < 3; ++k) high[k] = low[k] = -HUGE_VAL;
-        for (uint32_t v = 0; v < hull->count; ++v) {
-            carom_vec3 p = carom_convex_turn(r, hull->vertices[v]);
-            const double x[3] = {p.x, p.y, p.z};
-            for (int k = 0; k < 3; ++k) {
-                high[k] = CAROM_MAX(x[k], high[k]);
-                low[k] = CAROM_MAX(-x[k], low[k]);
-            }
-        }
-        for (int k = 0; k < 3; ++k) {
-            high[k] = (high[k] * core.hull_unit + core.margin) * back;
-            low[k] = (low[k] * core.hull_unit + core.margin) * back;
-        }
-    } else {
-        for (int k = 0; k < 3; ++k)
-            for (int side = 0; side < 2; ++side) {
-                carom_vec3 d = carom_vec(r[3 * k], r[3 * k + 1], r[3 * k + 2]);
-                if (side != 0) d = carom_vec_scale(d, -1.0);
-                uint32_t seed = UINT32_MAX;
-                double most = carom_vec_dot(carom_convex_support(&core, d, &seed), d);
-                (side == 0 ? high : low)[k] = (most + core.margin) * back;
-            }
-    }
-    boxes[i].low =
-        carom_vec((t[0] - low[0]) - slack, (t[1] - low[1]) - slack, (t[2] - low[2]) - slack);
-    boxes[i].high =
-        carom_vec((t[0] + high[0]) + slack, (t[1] + high[1]) + slack, (t[2] + high[2]) + slack);
 }
 
 /* ---- Questions ------------------------------------------------------------------------------- */
 
 struct query_batch {
-    bodies_view bodies;
+    carom_convex_bodies_view bodies;
     const carom_pair *pairs;
     const uint64_t *device_count; /* NULL: */
     uint64_t count;               /* the count, or the most there can be */
@@ -240,34 +192,12 @@ struct query_batch {
     }
 };
 
-/* One pair as an item sees it. */
-struct one_question {
-    carom_convex a, b;
-    carom_convex_question_item q;
+/* One pair of a batch, with what it learned before. */
+struct one_question : carom_convex_device_pair {
     carom_convex_learned cache;
 
-    /* HULLS: both shapes are small hulls. That is told to the compiler, which then leaves out all
-     * other kinds. */
     template <bool HULLS> __device__ bool begin(const query_batch &w, uint64_t i) {
-        carom_pair pair = w.pairs[i];
-        if (pair.a >= w.bodies.count || pair.b >= w.bodies.count) return false;
-        uint32_t sa = w.bodies.shape(pair.a), sb = w.bodies.shape(pair.b);
-        if (sa >= w.bodies.shape_count || sb >= w.bodies.shape_count) return false;
-        const carom_device_shape *x = &w.bodies.shapes[sa], *y = &w.bodies.shapes[sb];
-        if (!convex_cuda_pose_is_fine(w.bodies.poses[pair.a]) ||
-            !convex_cuda_pose_is_fine(w.bodies.poses[pair.b]))
-            return false;
-        a = x->shape;
-        b = y->shape;
-        if (HULLS) a.kind = b.kind = CAROM_CONVEX_KIND_HULL;
-        q.a = &a;
-        q.b = &b;
-        q.hull_a = a.kind == CAROM_CONVEX_KIND_HULL ? &x->view : nullptr;
-        q.hull_b = b.kind == CAROM_CONVEX_KIND_HULL ? &y->view : nullptr;
-        q.pose_a = &w.bodies.poses[pair.a];
-        q.pose_b = &w.bodies.poses[pair.b];
-        q.def = w.def;
-        if (HULLS) q.def.search = CAROM_CONVEX_SEARCH_ALL;
+        if (!carom_convex_device_pair::begin<HULLS>(w.bodies, w.pairs[i], w.def)) return false;
         if (w.caches != nullptr) cache = w.old_caches[i];
         return true;
     }
@@ -488,7 +418,7 @@ static void boxes_launch(carom_device *device, carom_device_op *op) {
     if (a->bodies.count != 0)
         carom_device_launch(
             device, find_boxes, carom_device_blocks(a->bodies.count, CONVEX_CUDA_THREADS),
-            CONVEX_CUDA_THREADS, convex_cuda_view_of(&a->bodies), a->boxes, op->counters);
+            CONVEX_CUDA_THREADS, carom_convex_view_of(&a->bodies), a->boxes, op->counters);
 }
 
 static carom_status fail_bad(carom_device *device, const carom_device_counters *counters,
@@ -670,7 +600,7 @@ static void convex_cuda_launch_all(carom_device *device, const query_arguments *
 static void query_launch(carom_device *device, carom_device_op *op) {
     const query_arguments *a = carom_device_arguments<query_arguments>(op);
     const carom_device_questions *q = &a->questions;
-    query_batch w = {convex_cuda_view_of(&q->bodies),
+    query_batch w = {carom_convex_view_of(&q->bodies),
                      q->pairs->data,
                      q->pairs->device_count,
                      most_pairs(a),
@@ -713,7 +643,128 @@ static carom_status convex_cuda_query(carom_device *device, const carom_device_q
     return carom_device_submit(device, &op);
 }
 
-extern "C" __attribute__((visibility("default"))) const carom_cuda_convex carom_cuda_convex_1 = {
-    hull_create,    hull_destroy,  hull_bytes,        hull_view,    shapes_create,
-    shapes_destroy, find_boxes_of, convex_cuda_query, results_free,
+/* ---- Contact points -------------------------------------------------------------------------- */
+
+static_assert(sizeof(carom_convex_manifold) == 376 &&
+                  offsetof(carom_convex_manifold, count) == 112 &&
+                  offsetof(carom_convex_manifold, points) == 120 &&
+                  sizeof(carom_convex_contact) == 64,
+              "write_manifolds knows the layout");
+
+/* One thread per pair: the result, its points, and zeros, padding included. */
+static __global__ void __launch_bounds__(CAROM_POINTS_THREADS)
+    write_manifolds(query_batch w, double reach, uint32_t face_corners, char *rooms,
+                    carom_convex_manifold *manifolds, carom_device_counters *counters) {
+    carom_device_begin();
+    constexpr unsigned RESULT = sizeof(carom_convex_result) / sizeof(uint64_t);
+    constexpr unsigned POINT = sizeof(carom_convex_contact) / sizeof(uint64_t);
+    uint64_t count = w.stored(), stride = (uint64_t)gridDim.x * CAROM_POINTS_THREADS;
+    uint64_t first = (uint64_t)blockIdx.x * CAROM_POINTS_THREADS + threadIdx.x;
+    char *room = rooms + first * carom_points_room_bytes(face_corners);
+    if (first == 0) counters->n[N_PAIRS] = count;
+    for (uint64_t i = first; i < count; i += stride) {
+        carom_convex_device_pair pair;
+        carom_convex_contact *points = nullptr;
+        uint32_t found = 0;
+        if (!pair.begin<false>(w.bodies, w.pairs[i], w.def)) continue; /* counted before */
+        const carom_convex_result r = w.results[i];
+        if (!(r.distance > reach))
+            found = carom_points_find(&pair, r, reach, face_corners, room, &points);
+        uint64_t *to = (uint64_t *)&manifolds[i];
+        const uint64_t *from = (const uint64_t *)&w.results[i];
+        for (unsigned k = 0; k < RESULT; ++k) to[k] = from[k];
+        to[RESULT] = found;
+        to += RESULT + 1;
+        for (unsigned k = 0; k < CAROM_CONVEX_MOST_CONTACTS * POINT; ++k)
+            to[k] = k < found * POINT ? ((const uint64_t *)points)[k] : 0;
+    }
+}
+
+/* What belongs to manifolds: their memory, and the results that they are made of. */
+struct manifolds_memory {
+    carom_device_block block;
+    carom_cuda_convex_results results;
+};
+
+struct manifolds_arguments {
+    query_arguments query;
+    double reach;
+    carom_cuda_convex_manifolds *manifolds;
+};
+
+static uint64_t manifolds_blocks(carom_device *device, const manifolds_arguments *a) {
+    return carom_points_blocks(device, write_manifolds, most_pairs(&a->query),
+                               a->query.questions.bodies.shapes->face_corners);
+}
+
+static carom_status manifolds_reserve(carom_device *device, carom_device_op *op) {
+    const manifolds_arguments *a = carom_device_arguments<manifolds_arguments>(op);
+    manifolds_memory *memory = (manifolds_memory *)a->manifolds->memory;
+    uint64_t pairs = most_pairs(&a->query);
+    CAROM_DEVICE_TRY(carom_device_reserve(
+        device, &memory->block, (pairs + 1) * sizeof(carom_convex_manifold), "the manifolds"));
+    a->manifolds->data = (carom_convex_manifold *)memory->block.data;
+    a->manifolds->capacity = memory->block.bytes / sizeof(carom_convex_manifold);
+    if (a->query.questions.bodies.shapes == nullptr) return CAROM_OK; /* no bodies */
+    return carom_device_reserve_scratch(
+        device, CAROM_SCRATCH_CONVEX_POINTS,
+        manifolds_blocks(device, a) * CAROM_POINTS_THREADS *
+            carom_points_room_bytes(a->query.questions.bodies.shapes->face_corners),
+        "contact points");
+}
+
+static void manifolds_launch(carom_device *device, carom_device_op *op) {
+    const manifolds_arguments *a = carom_device_arguments<manifolds_arguments>(op);
+    const carom_device_questions *q = &a->query.questions;
+    (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
+    if (most_pairs(&a->query) == 0 || q->bodies.shapes == nullptr) return;
+    query_batch w = {};
+    w.bodies = carom_convex_view_of(&q->bodies);
+    w.pairs = q->pairs->data;
+    w.device_count = q->pairs->device_count;
+    w.count = most_pairs(&a->query);
+    w.def = q->def;
+    w.results = a->query.results->data;
+    carom_device_step(device, "points");
+    carom_device_launch(
+        device, write_manifolds, manifolds_blocks(device, a), CAROM_POINTS_THREADS, w, a->reach,
+        q->bodies.shapes->face_corners,
+        carom_device_take<char>(device, CAROM_SCRATCH_CONVEX_POINTS,
+                                carom_device_scratch_bytes(device, CAROM_SCRATCH_CONVEX_POINTS)),
+        a->manifolds->data, op->counters);
+}
+
+static carom_status manifolds_finish(carom_device *, carom_device_op *op,
+                                     const carom_device_counters *counters, bool *again) {
+    *again = false;
+    carom_device_arguments<manifolds_arguments>(op)->manifolds->count = counters->n[N_PAIRS];
+    return CAROM_OK;
+}
+
+static carom_status find_contacts(carom_device *device, const carom_device_questions *questions,
+                                  double reach, carom_cuda_convex_manifolds *manifolds) {
+    if (manifolds->memory == nullptr) manifolds->memory = new (std::nothrow) manifolds_memory{};
+    if (manifolds->memory == nullptr)
+        return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for manifolds");
+    carom_cuda_convex_results *results = &((manifolds_memory *)manifolds->memory)->results;
+    CAROM_DEVICE_TRY(convex_cuda_query(device, questions, results));
+    carom_device_op op = {manifolds_reserve, manifolds_launch, manifolds_finish, nullptr, {}};
+    *carom_device_arguments<manifolds_arguments>(&op) =
+        manifolds_arguments{{*questions, results}, reach, manifolds};
+    return carom_device_submit(device, &op);
+}
+
+static void manifolds_free(carom_cuda_convex_manifolds *manifolds) {
+    manifolds_memory *memory = (manifolds_memory *)manifolds->memory;
+    if (memory != nullptr) {
+        carom_device_release(&memory->block);
+        results_free(&memory->results);
+    }
+    delete memory;
+    *manifolds = carom_cuda_convex_manifolds{};
+}
+
+extern "C" __attribute__((visibility("default"))) const carom_cuda_convex carom_cuda_convex_2 = {
+    hull_create,   hull_destroy,      hull_bytes,   hull_shape,    shapes_create,  shapes_destroy,
+    find_boxes_of, convex_cuda_query, results_free, find_contacts, manifolds_free,
 };

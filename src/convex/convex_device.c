@@ -21,8 +21,9 @@ carom_status carom_convex_device_check(carom_context *context) {
 /* ---- Hulls ----------------------------------------------------------------------------------- */
 
 carom_status carom_hull_device_create(carom_context *context, carom_hull *hull) {
-    CAROM_TRY(carom_device_pass(
-        context, convex_device_table()->hull_create(context->device, &hull->view, &hull->device)));
+    CAROM_TRY(carom_device_pass(context,
+                                convex_device_table()->hull_create(context->device, &hull->view,
+                                                                   &hull->faces, &hull->device)));
     hull->info.bytes += convex_device_table()->hull_bytes(hull->device);
     return CAROM_OK;
 }
@@ -39,20 +40,22 @@ struct carom_cuda_convex_shapes {
     carom_device_shapes *device;
 };
 
-static carom_status to_device(carom_context *context, const carom_convex *shape, uint64_t number,
-                              carom_device_shape *to) {
-    *to = (carom_device_shape){.shape = *shape};
+#define CONVEX_DEVICE_FACE_CORNERS 4u /* of shapes that are no hulls: a face of a box */
+
+carom_status carom_convex_device_shape(carom_context *context, const carom_convex *shape,
+                                       const char *which, uint64_t number, carom_device_shape *to) {
+    *to = (carom_device_shape){.shape = *shape, .face_corners = CONVEX_DEVICE_FACE_CORNERS};
     if (shape->kind == CAROM_CONVEX_KIND_SUPPORT)
         return carom_fail(context, CAROM_UNSUPPORTED,
-                          "shape %llu has a support function, which cannot be called from cuda",
+                          "%s %llu has a support function, which cannot be called from cuda", which,
                           (unsigned long long)number);
     if (shape->kind != CAROM_CONVEX_KIND_HULL) return CAROM_OK;
     if (shape->borrowed_hull->device == NULL)
         return carom_fail(context, CAROM_UNSUPPORTED,
-                          "the hull of shape %llu was made on cpu; make it with a context of "
+                          "the hull of %s %llu was made on cpu; make it with a context of "
                           "backend cuda",
-                          (unsigned long long)number);
-    convex_device_table()->hull_view(shape->borrowed_hull->device, &to->view);
+                          which, (unsigned long long)number);
+    convex_device_table()->hull_shape(shape->borrowed_hull->device, to);
     return CAROM_OK;
 }
 
@@ -83,7 +86,8 @@ carom_status carom_cuda_convex_shapes_create(carom_context *context,
         char which[32];
         snprintf(which, sizeof(which), "shape %llu", (unsigned long long)i);
         status = carom_convex_check(context, &shapes[i], NULL, which);
-        if (status == CAROM_OK) status = to_device(context, &shapes[i], i, &list[i]);
+        if (status == CAROM_OK)
+            status = carom_convex_device_shape(context, &shapes[i], "shape", i, &list[i]);
     }
     if (status == CAROM_OK) {
         *out = (carom_cuda_convex_shapes){.allocator = context->allocator};
@@ -128,7 +132,8 @@ static carom_status number_body(carom_context *context, const carom_convex *shap
     while (n->keys[at & n->mask] != NULL && n->keys[at & n->mask] != shape) ++at;
     at &= n->mask;
     if (n->keys[at] == NULL) {
-        CAROM_TRY(to_device(context, shape, n->count, &n->shapes[n->count]));
+        CAROM_TRY(
+            carom_convex_device_shape(context, shape, "shape", n->count, &n->shapes[n->count]));
         n->keys[at] = shape;
         n->numbers[at] = n->count++;
     }
@@ -166,11 +171,37 @@ typedef struct batch_memory {
     carom_device_shapes *shapes;
     void *shape_of, *poses, *pairs, *hints;
     carom_cuda_convex_results results;
+    carom_cuda_convex_manifolds manifolds;
 } batch_memory;
+
+/* Where a batch is answered to: results, or manifolds of a reach. */
+typedef struct batch_answers {
+    carom_convex_result *results;
+    carom_convex_manifold *manifolds;
+    double reach;
+} batch_answers;
+
+static carom_status convex_device_queue(carom_context *context,
+                                        const carom_device_questions *questions, batch_memory *m,
+                                        const batch_answers *to) {
+    const carom_cuda_convex *table = convex_device_table();
+    return carom_device_pass(
+        context, to->manifolds != NULL
+                     ? table->contacts(context->device, questions, to->reach, &m->manifolds)
+                     : table->query(context->device, questions, &m->results));
+}
+
+static carom_status convex_device_read(carom_context *context, const batch_memory *m,
+                                       uint64_t count, const batch_answers *to) {
+    if (to->manifolds != NULL)
+        return carom_cuda_read(context, to->manifolds, m->manifolds.data,
+                               count * sizeof(*to->manifolds));
+    return carom_cuda_read(context, to->results, m->results.data, count * sizeof(*to->results));
+}
 
 static carom_status convex_device_run_batch(carom_context *context, const carom_convex_batch *batch,
                                             const numbering *n, batch_memory *m,
-                                            carom_convex_result *results) {
+                                            const batch_answers *to) {
     carom_device *device = context->device;
     uint64_t count = batch->count, hints = n->hinted ? count * sizeof(*n->hints) : 0;
     CAROM_TRY(carom_device_pass(
@@ -187,13 +218,12 @@ static carom_status convex_device_run_batch(carom_context *context, const carom_
         .question = batch->question,
         .def = batch->def,
         .learned = m->hints};
-    CAROM_TRY(
-        carom_device_pass(context, convex_device_table()->query(device, &questions, &m->results)));
+    CAROM_TRY(convex_device_queue(context, &questions, m, to));
     CAROM_TRY(carom_cuda_finish(context));
     if (hints != 0) CAROM_TRY(carom_cuda_read(context, n->hints, m->hints, hints));
     for (uint64_t i = 0; i < count && hints != 0; ++i)
         carom_convex_write_hint(&n->hints[i], batch->pairs[i].hint);
-    return carom_cuda_read(context, results, m->results.data, count * sizeof(*results));
+    return convex_device_read(context, m, count, to);
 }
 
 static bool take_numbering(carom_arena *scratch, uint64_t pairs, numbering *n) {
@@ -220,8 +250,8 @@ static carom_status convex_device_refuse(carom_context *context,
     return carom_fail(context, CAROM_UNSUPPORTED, "gjk_only is for the CPU: use such a context");
 }
 
-carom_status carom_convex_device_query(carom_context *context, const carom_convex_batch *batch,
-                                       carom_convex_result *results) {
+static carom_status convex_device_answer(carom_context *context, const carom_convex_batch *batch,
+                                         const batch_answers *to) {
     CAROM_TRY(carom_convex_device_check(context));
     CAROM_TRY(convex_device_refuse(context, &batch->def));
     if (batch->count == 0) return CAROM_OK;
@@ -236,7 +266,7 @@ carom_status carom_convex_device_query(carom_context *context, const carom_conve
     if (take_numbering(scratch, batch->count, &n)) {
         carom_progress_begin(context, "testing convex pairs", 0);
         status = number_bodies(context, batch, &n);
-        if (status == CAROM_OK) status = convex_device_run_batch(context, batch, &n, &m, results);
+        if (status == CAROM_OK) status = convex_device_run_batch(context, batch, &n, &m, to);
         status = carom_progress_finish(context, status);
     } else {
         status = carom_fail_memory(context, batch->count * 2 * sizeof(*n.shapes), "a batch");
@@ -245,8 +275,39 @@ carom_status carom_convex_device_query(carom_context *context, const carom_conve
     void *memory[] = {m.shape_of, m.poses, m.pairs, m.hints};
     for (int i = 0; i < 4; ++i) carom_cuda_release(context, memory[i]);
     convex_device_table()->results_free(&m.results);
+    convex_device_table()->manifolds_free(&m.manifolds);
     carom_arena_rewind(scratch, mark);
     return status;
+}
+
+carom_status carom_convex_device_query(carom_context *context, const carom_convex_batch *batch,
+                                       carom_convex_result *results) {
+    const batch_answers to = {.results = results};
+    return convex_device_answer(context, batch, &to);
+}
+
+carom_status carom_convex_device_contacts(carom_context *context, const carom_convex *a,
+                                          const carom_pose *pose_a, const carom_convex *b,
+                                          const carom_pose *pose_b, double reach,
+                                          const carom_convex_query_def *def,
+                                          carom_convex_manifold *manifold) {
+    CAROM_REQUIRE_SHAPE(a);
+    CAROM_REQUIRE_SHAPE(b);
+    CAROM_REQUIRE_CONVEX_DEF(def);
+    CAROM_TRY(carom_convex_check(context, a, pose_a, "a"));
+    CAROM_TRY(carom_convex_check(context, b, pose_b, "b"));
+    carom_convex_pair pair = {.a = a, .b = b};
+    if (pose_a != NULL) pair.pose_a = *pose_a;
+    if (pose_b != NULL) pair.pose_b = *pose_b;
+    carom_convex_batch batch = {
+        .pairs = &pair, .count = 1, .question = CAROM_CONVEX_QUESTION_DEPTH};
+    if (def != NULL) {
+        pair.hint = def->hint;
+        batch.def = *def;
+        batch.def.hint = NULL;
+    }
+    const batch_answers to = {.manifolds = manifold, .reach = reach};
+    return convex_device_answer(context, &batch, &to);
 }
 
 /* ---- Device memory --------------------------------------------------------------------------- */
@@ -324,4 +385,34 @@ void carom_cuda_convex_results_free(carom_context *context, carom_cuda_convex_re
     if (carom_convex_device_check(context) != CAROM_OK) return;
     (void)carom_cuda_finish(context);
     convex_device_table()->results_free(results);
+}
+
+carom_status carom_cuda_convex_contacts_batch(carom_context *context,
+                                              const carom_cuda_convex_bodies *bodies,
+                                              const carom_cuda_pairs *pairs, double reach,
+                                              const carom_convex_query_def *def,
+                                              carom_cuda_convex_manifolds *manifolds) {
+    REQUIRE_BODIES(context, bodies);
+    CAROM_REQUIRE(pairs != NULL, CAROM_ARE_NULL("pairs"));
+    CAROM_REQUIRE_CONVEX_BATCH_DEF(def);
+    CAROM_REQUIRE_OUTPUT(manifolds, "manifolds");
+    carom_device *device;
+    CAROM_TRY(carom_device_of(context, "manifolds in device memory", &device));
+    CAROM_TRY(carom_convex_device_check(context));
+    CAROM_TRY(convex_device_refuse(context, def));
+    CAROM_TRY(carom_convex_check_reach(context, reach));
+    carom_device_questions questions = {
+        .bodies = bodies_of(bodies), .pairs = pairs, .question = CAROM_CONVEX_QUESTION_DEPTH};
+    if (def != NULL) questions.def = *def;
+    return carom_device_pass(context,
+                             convex_device_table()->contacts(device, &questions, reach, manifolds));
+}
+
+void carom_cuda_convex_manifolds_free(carom_context *context,
+                                      carom_cuda_convex_manifolds *manifolds) {
+    CAROM_ENTER_VOID(context);
+    CAROM_REQUIRE_OR(manifolds != NULL, CAROM_ARE_NULL("manifolds"), );
+    if (carom_convex_device_check(context) != CAROM_OK) return;
+    (void)carom_cuda_finish(context);
+    convex_device_table()->manifolds_free(manifolds);
 }

@@ -4,7 +4,7 @@
 #define CAROM_SRC_CONVEX_CONVEX_DEVICE_H
 
 #include "base/device.h"
-#include "convex/convex_query_item.h"
+#include "convex/convex_manifold_item.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,10 +16,12 @@ typedef struct carom_device_hull carom_device_hull;
 /* Shapes in device memory. */
 typedef struct carom_device_shapes carom_device_shapes;
 
-/* A shape and, for a hull, what queries see of it; on the device its addresses are the device's. */
+/* A shape and, for a hull, what queries see of it, with addresses on the device. */
 typedef struct carom_device_shape {
     carom_convex shape;
     carom_hull_view view;
+    const carom_hull_faces *faces;
+    uint32_t face_corners; /* the most corners of a face, also of a shape that is no hull */
 } carom_device_shape;
 
 /* Posed shapes; arrays on the device. */
@@ -41,13 +43,13 @@ typedef struct carom_device_questions {
 
 typedef struct carom_cuda_convex {
     carom_status (*hull_create)(carom_device *device, const carom_hull_view *view,
-                                carom_device_hull **hull);
+                                const carom_hull_faces *faces, carom_device_hull **hull);
     void (*hull_destroy)(carom_device_hull *hull);
     uint64_t (*hull_bytes)(const carom_device_hull *hull);
-    /* The view with addresses on the device. */
-    void (*hull_view)(const carom_device_hull *hull, carom_hull_view *view);
+    /* Fills what a shape needs of a hull. */
+    void (*hull_shape)(const carom_device_hull *hull, carom_device_shape *to);
 
-    /* Copies shapes, whose views are those of hull_view, to the device; waits. */
+    /* Copies shapes to the device; waits. */
     carom_status (*shapes_create)(carom_device *device, const carom_device_shape *shapes,
                                   uint32_t count, carom_device_shapes **out);
     void (*shapes_destroy)(carom_device_shapes *shapes);
@@ -59,9 +61,13 @@ typedef struct carom_cuda_convex {
     carom_status (*query)(carom_device *device, const carom_device_questions *questions,
                           carom_cuda_convex_results *results);
     void (*results_free)(carom_cuda_convex_results *results);
+    /* Queues: the answers for the question for depths, with contact points. */
+    carom_status (*contacts)(carom_device *device, const carom_device_questions *questions,
+                             double reach, carom_cuda_convex_manifolds *manifolds);
+    void (*manifolds_free)(carom_cuda_convex_manifolds *manifolds);
 } carom_cuda_convex;
 
-#define CAROM_CUDA_CONVEX "carom_cuda_convex_1"
+#define CAROM_CUDA_CONVEX "carom_cuda_convex_2"
 
 #ifdef __cplusplus
 }

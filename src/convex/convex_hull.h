@@ -5,19 +5,6 @@
 
 #include "convex/convex_device.h"
 
-/* The faces of a polytope as contact points need them, beside the view (convex_item.h). Units of
- * vertices are those of the view. */
-typedef struct carom_hull_faces {
-    const carom_vec3 *vertices;
-    const uint64_t *offsets; /* face f has the corners [offsets[f], offsets[f + 1]) */
-    const uint32_t *corners;
-    const uint32_t *edges;     /* of each corner: the number of the edge to the next one */
-    const carom_vec3 *normals; /* of the faces: unit, outwards; see carom_hull_face_normal */
-    const carom_hull_block *normal_blocks; /* the same, the last block filled up with the last one;
-                                              NULL where all are looked at */
-    uint64_t vertex_count, face_count;
-} carom_hull_faces;
-
 struct carom_hull {
     carom_allocator allocator;
     carom_hull_view view;

@@ -26,11 +26,9 @@ CAROM_ENUM_NAMES(carom_scene_object_kind, CAROM_SCENE_OBJECT_KIND_COUNT, "convex
 CAROM_ENUM_NAMES(carom_scene_contact_method, CAROM_SCENE_CONTACT_METHOD_COUNT, "convex",
                  "convex-faces", "faces", "solids", "packings", "spheres");
 
-#define MESH_SLACK 0x1p-45 /* of boxes, relative to coordinates: a hundred roundings */
-/* Of an enlarged box, relative to reach and coordinates: its sums are rounded by 2^-53. */
-#define SCENE_ENLARGE_SLACK     0x1p-50
-#define SCENE_NAME_BYTES        64   /* "object " and 20 digits, in messages */
-#define SCENE_OBJECTS_PER_RANGE 256u /* objects per range: some 30 us of work */
+#define MESH_SLACK              0x1p-45 /* of boxes, relative to coordinates: a hundred roundings */
+#define SCENE_NAME_BYTES        64      /* "object " and 20 digits, in messages */
+#define SCENE_OBJECTS_PER_RANGE 256u    /* objects per range: some 30 us of work */
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
@@ -66,19 +64,6 @@ void carom_scene_object_set_pose(carom_context *context, carom_scene_object *obj
     CAROM_ASSERT(carom_scene_is_convex(object) ? !carom_bounds_is_empty(&object->box)
                                                : carom_bounds_is_empty(&object->box) ==
                                                      carom_bounds_is_empty(&object->local));
-}
-
-carom_bounds carom_scene_enlarge(const carom_bounds *box, double reach) {
-    if (!(reach > 0.0) || !(box->low.x <= box->high.x)) return *box;
-    double by = 0.5 * reach; /* the rounding of the sums is below the slack of the boxes */
-    by += SCENE_ENLARGE_SLACK *
-          (by + CAROM_MAX(carom_vec_largest(box->low), carom_vec_largest(box->high)));
-    carom_vec3 all = carom_vec(by, by, by);
-    carom_bounds enlarged = {carom_vec_sub(box->low, all), carom_vec_add(box->high, all)};
-    CAROM_ASSERT(enlarged.low.x <= box->low.x && enlarged.low.y <= box->low.y &&
-                 enlarged.low.z <= box->low.z && enlarged.high.x >= box->high.x &&
-                 enlarged.high.y >= box->high.y && enlarged.high.z >= box->high.z);
-    return enlarged;
 }
 
 static bool scene_pose_is_fine(const carom_pose *pose) {
@@ -152,7 +137,6 @@ carom_status carom_scene_create(carom_context *context, const carom_scene_def *d
     CAROM_ENTER(context);
     CAROM_REQUIRE_OUTPUT(scene, "scene");
     *scene = NULL;
-    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     carom_scene_def none = {0};
     if (def == NULL) def = &none;
     if (!(def->reach >= 0.0 && def->reach <= CAROM_SCENE_MOST_COORDINATE))
@@ -165,7 +149,9 @@ carom_status carom_scene_create(carom_context *context, const carom_scene_def *d
                        .skip_depth = def->skip_depth,
                        .least_depth = def->least_depth};
     carom_broad_def broad = {.accept = def->accept, .accept_user = def->accept_user};
-    carom_status status = carom_broad_create(context, &broad, &s->broad);
+    bool on_cpu = context->backend == CAROM_BACKEND_CPU;
+    carom_status status = on_cpu ? CAROM_OK : carom_scene_device_create(context, def, s);
+    if (status == CAROM_OK) status = carom_broad_create(context, &broad, &s->broad);
     if (status == CAROM_OK)
         *scene = s;
     else
@@ -176,6 +162,7 @@ carom_status carom_scene_create(carom_context *context, const carom_scene_def *d
 void carom_scene_destroy(carom_scene *scene) {
     if (scene == NULL) return;
     carom_allocator allocator = scene->allocator;
+    carom_scene_device_release(scene);
     carom_broad_destroy(scene->broad);
     carom_pairs_free(&scene->faces);
     carom_soup_segments_free(&scene->segments);
@@ -209,6 +196,7 @@ carom_status carom_scene_get_info(const carom_scene *scene, carom_scene_info *in
                   scene->segments.capacity * sizeof(carom_soup_segment) +
                   scene->ignored.capacity * sizeof(uint64_t) +
                   scene->pool.capacity * sizeof(carom_scene_contact);
+    if (scene->device != NULL) carom_scene_device_info(scene, info);
     return CAROM_OK;
 }
 
@@ -305,6 +293,10 @@ static carom_status scene_add(carom_context *context, carom_scene *scene,
                               const carom_scene_object_def *objects, uint64_t count,
                               const addition *a) {
     bool filtered = has_filter(objects, count);
+    CAROM_REQUIRE(
+        are_complete(objects, count),
+        "an object has an unknown kind, or no soup, solid, tree, hull or support function");
+    if (scene->device != NULL) CAROM_TRY(carom_scene_device_check_new(context, objects, count));
     CAROM_TRY(
         carom_scene_objects_make(context, objects, count, scene->reach, a->objects, a->boxes));
     uint64_t most = scene->broad->id_count + count; /* at least the ids of the scene */
@@ -346,7 +338,7 @@ carom_status carom_scene_add(carom_context *context, carom_scene *scene,
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUT(scene, "scene");
     CAROM_REQUIRE_INPUTS(objects, count, "objects");
-    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    CAROM_TRY(carom_scene_begin_change(context, scene));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     addition a = {CAROM_ARENA_TAKE(scratch, carom_scene_object, count),
@@ -445,19 +437,31 @@ static carom_status scene_move(moving *m, carom_scene *scene, uint64_t count) {
     return CAROM_OK;
 }
 
+/* The same on the GPU, where boxes are found in the next step. */
+static carom_status move_on_device(const moving *m, carom_scene *scene, uint64_t count) {
+    CAROM_TRY(scene_check_ids(m->context, scene, m->ids, count));
+    CAROM_TRY(reserve_changed(m->context, scene, scene->id_count));
+    for (uint64_t i = 0; i < count; ++i)
+        if (!scene_pose_is_fine(&m->poses[i])) return refuse_first(m);
+    for (uint64_t i = 0; i < count; ++i) {
+        uint32_t id = m->ids != NULL ? m->ids[i] : (uint32_t)i;
+        scene->objects[id].pose = m->poses[i];
+        mark_changed(scene, id, 0);
+    }
+    return CAROM_OK;
+}
+
 carom_status carom_scene_move(carom_context *context, carom_scene *scene, const uint32_t *ids,
                               const carom_pose *poses, uint64_t count) {
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUT(scene, "scene");
     CAROM_REQUIRE_INPUTS(poses, count, "poses");
-    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    CAROM_TRY(carom_scene_begin_change(context, scene));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    moving m = {.context = context,
-                .scene = scene,
-                .ids = ids,
-                .poses = poses,
-                .tight = CAROM_ARENA_TAKE(scratch, carom_bounds, count)};
+    moving m = {.context = context, .scene = scene, .ids = ids, .poses = poses};
+    if (scene->device != NULL) return move_on_device(&m, scene, count);
+    m.tight = CAROM_ARENA_TAKE(scratch, carom_bounds, count);
     m.boxes = scene->reach > 0.0 ? CAROM_ARENA_TAKE(scratch, carom_bounds, count) : m.tight;
     carom_status status = m.tight != NULL && m.boxes != NULL
                               ? scene_move(&m, scene, count)
@@ -473,7 +477,7 @@ carom_status carom_scene_remove(carom_context *context, carom_scene *scene, cons
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUT(scene, "scene");
     CAROM_REQUIRE_INPUTS(ids, count, "ids");
-    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    CAROM_TRY(carom_scene_begin_change(context, scene));
     CAROM_TRY(scene_check_ids(context, scene, ids, count));
     CAROM_TRY(reserve_changed(context, scene, scene->id_count));
     CAROM_TRY(carom_broad_remove(context, scene->broad, ids, count));
@@ -487,7 +491,10 @@ carom_status carom_scene_remove(carom_context *context, carom_scene *scene, cons
         if (scene_is_live(scene, (uint32_t)(key >> 32)) && scene_is_live(scene, (uint32_t)key))
             scene->ignored.data[kept++] = key;
     }
-    if (count != 0) scene->ignored.count = kept;
+    if (count != 0) {
+        scene->ignored_changed = scene->ignored_changed || kept != scene->ignored.count;
+        scene->ignored.count = kept;
+    }
     CAROM_ASSERT(scene->live >= count);
     scene->live -= (uint32_t)count;
     CAROM_ASSERT(scene->live == scene->broad->live);
@@ -501,10 +508,11 @@ carom_status carom_scene_set_filters(carom_context *context, carom_scene *scene,
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUT(scene, "scene");
     CAROM_REQUIRE_INPUTS(filters, count, "filters");
-    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    CAROM_TRY(carom_scene_begin_change(context, scene));
     CAROM_TRY(scene_check_ids(context, scene, ids, count));
     CAROM_TRY(reserve_changed(context, scene, scene->id_count));
     CAROM_TRY(carom_broad_set_filters(context, scene->broad, ids, filters, count));
+    if (scene->device != NULL) return CAROM_OK; /* the next step tests all pairs */
     for (uint64_t i = 0; i < count; ++i) mark_changed(scene, ids != NULL ? ids[i] : (uint32_t)i, 0);
     scene->stale = scene->stale || count != 0;
     return CAROM_OK;
@@ -515,7 +523,7 @@ carom_status carom_scene_set_ignored(carom_context *context, carom_scene *scene,
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUT(scene, "scene");
     CAROM_REQUIRE_INPUTS(pairs, count, "pairs");
-    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    CAROM_TRY(carom_scene_begin_change(context, scene));
     carom_scene_words *words = &scene->ignored;
     for (uint64_t i = 0; i < count; ++i)
         if (!scene_is_live(scene, pairs[i].a) || !scene_is_live(scene, pairs[i].b) ||
@@ -525,9 +533,10 @@ carom_status carom_scene_set_ignored(carom_context *context, carom_scene *scene,
     if (ignored && !carom_scene_words_reserve(words, &scene->allocator, words->count + count))
         return carom_fail_memory(context, count * sizeof(uint64_t), "pairs to leave out");
     CAROM_TRY(reserve_changed(context, scene, scene->id_count));
+    scene->ignored_changed = scene->ignored_changed || count != 0;
     for (uint64_t i = 0; i < count; ++i) {
-        mark_changed(scene, pairs[i].a,
-                     0); /* a pair of unchanged objects without a record is apart */
+        /* a pair of unchanged objects without a record is apart; on the GPU there are none */
+        if (scene->device == NULL) mark_changed(scene, pairs[i].a, 0);
         uint64_t key = carom_scene_key(pairs[i].a, pairs[i].b);
         uint64_t at = carom_lower_bound(words->data, words->count, key);
         CAROM_ASSERT((at == 0 || words->data[at - 1] < key) &&
@@ -551,7 +560,7 @@ carom_status carom_scene_set_ignored(carom_context *context, carom_scene *scene,
 carom_status carom_scene_commit(carom_context *context, carom_scene *scene) {
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUT(scene, "scene");
-    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    CAROM_TRY(carom_scene_require_cpu(context, scene));
     CAROM_TRY(carom_broad_commit(context, scene->broad));
     scene->stale = false;
     return CAROM_OK;

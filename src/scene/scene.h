@@ -15,6 +15,8 @@
 #include "geom/length.h"
 #include "geom/pose.h"
 #include "scene/scene_cpu.h"
+#include "scene/scene_device.h"
+#include "scene/scene_item.h"
 
 CAROM_RESULT_FILL(carom_scene_contacts);
 
@@ -71,6 +73,15 @@ struct carom_scene {
     carom_pairs faces; /* for pairs of meshes, kept for reuse */
     carom_soup_segments segments;
     uint64_t pairs, contacts, tested; /* of the last step: pairs of boxes ... */
+
+    /* On a context of backend cuda: objects in device memory, whose `changed` are those that have
+     * to be copied there. There are no records, and `broad` has no boxes of its own. */
+    carom_device_scene *device;
+    bool ignored_changed;                     /* since they were copied */
+    bool device_queued;                       /* a step that is not taken up yet */
+    carom_cuda_convex_results device_results; /* of a step: of pairs of boxes; for the host: */
+    carom_cuda_scene_contacts device_contacts;
+    carom_cuda_pairs device_begun, device_ended;
 };
 
 /* For tests and fuzzers, between two calls: NULL, or the first invariant that does not hold. O(n
@@ -127,8 +138,28 @@ carom_bounds carom_scene_object_box(carom_context *context, const carom_scene_ob
 void carom_scene_object_set_pose(carom_context *context, carom_scene_object *object,
                                  const carom_pose *pose);
 
-/* The box of an object for the broad phase: enlarged by half the reach. */
-carom_bounds carom_scene_enlarge(const carom_bounds *box, double reach);
+/* ---- On the GPU: scene_device.c -------------------------------------------------------------- */
+
+/* First of a change or a step: CAROM_OK where the scene was made on the context's backend; finishes
+ * queued work. */
+carom_status carom_scene_begin_change(carom_context *context, carom_scene *scene);
+/* CAROM_OK where the scene was made on the context's backend. */
+carom_status carom_scene_check_backend(carom_context *context, const carom_scene *scene);
+/* CAROM_OK where, moreover, that is cpu. */
+carom_status carom_scene_require_cpu(carom_context *context, const carom_scene *scene);
+
+carom_status carom_scene_device_create(carom_context *context, const carom_scene_def *def,
+                                       carom_scene *scene);
+void carom_scene_device_release(carom_scene *scene);
+/* Adds what is held on the device, and says what a step found that is not taken up yet. */
+void carom_scene_device_info(const carom_scene *scene, carom_scene_info *info);
+/* CAROM_UNSUPPORTED where an object cannot be in a scene on the GPU. */
+carom_status carom_scene_device_check_new(carom_context *context,
+                                          const carom_scene_object_def *objects, uint64_t count);
+/* carom_scene_step. */
+carom_status carom_scene_device_step(carom_context *context, carom_scene *scene,
+                                     carom_scene_contacts *contacts, carom_pairs *begun,
+                                     carom_pairs *ended);
 
 /* ---- Narrow phase: scene_narrow.c ------------------------------------------------------------ */
 

@@ -73,22 +73,6 @@ bool carom_scene_rule_out(const carom_scene_question *q, const carom_scene_objec
 
 /* ---- Two convex shapes ----------------------------------------------------------------------- */
 
-/* Moves the deepest point to the front. */
-static void put_deepest_first(carom_convex_contact *points, uint32_t count) {
-    uint32_t best = 0;
-    for (uint32_t i = 1; i < count; ++i)
-        if (points[i].depth > points[best].depth) best = i;
-    if (best == 0) return;
-    CAROM_ASSERT(points[best].depth > points[0].depth);
-    carom_convex_contact swap = points[0];
-    points[0] = points[best];
-    points[best] = swap;
-}
-
-static bool is_contact(const carom_scene_question *q, const carom_convex_result *r) {
-    return r->relation != CAROM_RELATION_APART || (q->reach > 0.0 && r->distance <= q->reach);
-}
-
 /* Result and points of two posed shapes. */
 static carom_status narrow_shapes(const carom_scene_question *q, carom_arena *arena,
                                   const carom_convex_question_item *item,
@@ -97,7 +81,7 @@ static carom_status narrow_shapes(const carom_scene_question *q, carom_arena *ar
     m->count = 0;
     CAROM_TRY(CAROM_CPU_CALL(q->context, carom_convex_query)(item, CAROM_CONVEX_QUESTION_DEPTH,
                                                              NULL, arena, &m->result));
-    if (!is_contact(q, &m->result)) return CAROM_OK;
+    if (!carom_scene_is_contact(&m->result, q->reach)) return CAROM_OK;
     return carom_convex_find_points(q->context, arena, item, faces_a, faces_b, q->reach, m);
 }
 
@@ -111,8 +95,7 @@ static carom_convex_question_item two_convex(const carom_scene_object *a,
                                         .pose_b = &b->pose};
 }
 
-/* The contact of two shapes whose depth is known. Clears no points that it writes: the contact is
- * 300 bytes long, and in no cache. */
+/* The contact of two shapes whose depth is known. */
 static carom_status take_two_convex(const carom_scene_question *q, carom_arena *arena,
                                     const carom_convex_question_item *item,
                                     const carom_convex_result *result, carom_scene_contact *c,
@@ -120,24 +103,12 @@ static carom_status take_two_convex(const carom_scene_question *q, carom_arena *
     carom_convex_manifold m;
     m.result = *result;
     m.count = 0;
-    if (is_contact(q, result))
+    *in_contact = carom_scene_is_contact(result, q->reach);
+    if (*in_contact)
         CAROM_TRY(carom_convex_find_points(q->context, arena, item,
                                            carom_convex_hull_faces(item->a),
                                            carom_convex_hull_faces(item->b), q->reach, &m));
-    memset(c, 0, offsetof(carom_scene_contact, points)); /* padding, too */
-    c->relation = m.result.relation;
-    c->method = CAROM_SCENE_CONTACT_METHOD_CONVEX;
-    c->normal = m.result.normal;
-    c->distance = m.result.distance;
-    c->depth = m.result.depth;
-    c->error = m.result.error;
-    c->depth_bound = CAROM_MAX(m.result.depth - m.result.error, 0.0);
-    c->point_count = m.count;
-    put_deepest_first(m.points, m.count);
-    for (uint32_t i = 0; i < m.count; ++i) c->points[i] = m.points[i];
-    for (uint32_t i = m.count; i < CAROM_CONVEX_MOST_CONTACTS; ++i)
-        memset(&c->points[i], 0, sizeof(c->points[i]));
-    *in_contact = is_contact(q, &m.result);
+    carom_scene_fill_convex(result, m.points, m.count, c);
     return CAROM_OK;
 }
 
@@ -257,7 +228,7 @@ static carom_status take_triangle(face_search *s, uint32_t triangle) {
                                        .pose_b = &f.pose};
     CAROM_TRY(narrow_shapes(s->q, s->arena, &item, carom_convex_hull_faces(&s->shape->convex),
                             &f.faces, &m));
-    if (!is_contact(s->q, &m.result)) return CAROM_OK;
+    if (!carom_scene_is_contact(&m.result, s->q->reach)) return CAROM_OK;
     s->in_contact = true;
     if (m.result.relation != CAROM_RELATION_APART) ++c->triangle_pairs;
     if (!s->any || is_deeper(&m.result, c)) {
@@ -348,7 +319,7 @@ static carom_status narrow_faces(const carom_scene_question *q, carom_arena *are
     carom_arena_rewind(arena, mark);
     CAROM_TRY(s.status);
     for (uint32_t i = 0; i < c->point_count; ++i) c->points[i] = s.points[i];
-    put_deepest_first(c->points, c->point_count);
+    carom_scene_put_deepest_first(c->points, c->point_count);
     *in_contact = s.in_contact;
     return CAROM_OK;
 }

@@ -125,7 +125,7 @@ carom_status carom_scene_query_objects(carom_context *context, const carom_scene
     REQUIRE_SCENE(context, scene);
     CAROM_REQUIRE_INPUTS(objects, count, "objects");
     CAROM_REQUIRE_RESULT(contacts, "contacts");
-    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    CAROM_TRY(carom_scene_require_cpu(context, scene));
     carom_pairs faces = {0};
     carom_soup_segments segments = {0};
     objects_query q = {.question = {context, scene->reach, scene->skip_depth, scene->least_depth,
@@ -359,7 +359,7 @@ carom_status carom_scene_cast_rays(carom_context *context, const carom_scene *sc
     REQUIRE_SCENE(context, scene);
     CAROM_REQUIRE_INPUTS(rays, count, "rays");
     CAROM_REQUIRE_OUTPUTS(hits, count, "hits");
-    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    CAROM_TRY(carom_scene_require_cpu(context, scene));
     carom_pairs items = {0};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -423,7 +423,7 @@ carom_status carom_scene_closest_points(carom_context *context, const carom_scen
     REQUIRE_SCENE(context, scene);
     CAROM_REQUIRE_INPUTS(points, count, "points");
     CAROM_REQUIRE_OUTPUTS(hits, count, "hits");
-    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    CAROM_TRY(carom_scene_require_cpu(context, scene));
     for (uint64_t i = 0; i < count; ++i)
         if (!carom_vec_within(points[i], CAROM_SCENE_MOST_COORDINATE))
             return carom_fail(context, CAROM_BAD_INPUT,

@@ -579,7 +579,9 @@ carom_status carom_scene_step(carom_context *context, carom_scene *scene,
     if (contacts != NULL) CAROM_REQUIRE_RESULT(contacts, "contacts");
     if (begun != NULL) CAROM_REQUIRE_RESULT(begun, "pairs that began");
     if (ended != NULL) CAROM_REQUIRE_RESULT(ended, "pairs that ended");
-    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    CAROM_TRY(carom_scene_check_backend(context, scene));
+    if (scene->device != NULL)
+        return carom_scene_device_step(context, scene, contacts, begun, ended);
     scene_step_job s = {.question = {context, scene->reach, scene->skip_depth, scene->least_depth,
                                      &scene->faces, &scene->segments},
                         .scene = scene};
