@@ -7,8 +7,9 @@ set(emulator ${PROJECT_SOURCE_DIR}/tests/cuda_emulator)
 # What the library and the programs of tests/cuda share: a CUDA header of ours and the kernels' language.
 add_library(carom_emulated INTERFACE)
 target_include_directories(carom_emulated INTERFACE ${emulator})
-target_compile_definitions(carom_emulated INTERFACE CAROM_CUDA_EMULATED __CUDACC__)
-target_compile_options(carom_emulated INTERFACE -include cuda_runtime.h -Wno-unknown-pragmas)
+target_compile_definitions(carom_emulated INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:CAROM_CUDA_EMULATED;__CUDACC__>")
+target_compile_options(carom_emulated INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include cuda_runtime.h>" "$<$<COMPILE_LANGUAGE:CXX>:-Wno-unknown-pragmas>")
 target_compile_features(carom_emulated INTERFACE cxx_std_17)
 target_link_libraries(carom_emulated INTERFACE ${CMAKE_DL_LIBS})
 
