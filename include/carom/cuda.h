@@ -30,7 +30,8 @@
  *            memory here
  *   kfree    measure
  *   parts    pairs, part by part
- *   solid    create, overlap, overlap_batch: faces that meet and their terms
+ *   solid    create, update, overlap, overlap_batch: faces that meet and their terms; update in
+ *            device memory here
  *   convex   meet, distance, depth and their batches; in device memory here
  *   broad    create, changes, commit, step, pairs; in device memory here
  *   pack     create by method OCTREE, closed meshes
@@ -47,6 +48,7 @@
 #include "carom/convex.h"
 #include "carom/mesh.h"
 #include "carom/robot.h"
+#include "carom/solid.h"
 #include "carom/soup_motion.h"
 
 #ifdef __cplusplus
@@ -202,6 +204,20 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_winding(carom_context 
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_signed_distances(
     carom_context *context, const carom_soup *soup, const carom_vec3 *device_points, uint64_t count,
     double *device_distances, carom_hit *device_hits);
+
+/* ---- Solids ---------------------------------------------------------------------------------- */
+
+/* carom_solid_update with positions in device memory, as many as the mesh had vertices, of either
+ * scalar. Unlike other calls of this header it waits, so no frame may be recorded.
+ * - The first update of a solid is done on the host, and so is each one after which faces have no
+ *   area, and where connectivity or the sign of the volume changed, or the tree is worn.
+ * - *host_items, which may be NULL: what was left to the host. Of an update on the device these are
+ *   triangles almost without area and pairs of faces that intersect, else all triangles.
+ * - On failure the solid is as it was: CAROM_BAD_INPUT for positions that are not finite, and as
+ *   for carom_solid_create. */
+CAROM_EXPERIMENTAL CAROM_API carom_status
+carom_cuda_solid_update(carom_context *context, carom_solid *solid,
+                        const carom_cuda_positions *positions, uint64_t *host_items);
 
 /* ---- Balls ----------------------------------------------------------------------------------- */
 

@@ -378,11 +378,21 @@ template <typename T> static inline cudaError_t cudaMallocHost(T **memory, size_
 }
 cudaError_t cudaFree(void *memory);
 cudaError_t cudaFreeHost(void *memory);
+cudaError_t cudaMemGetInfo(size_t *unused, size_t *all);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream = nullptr);
 cudaError_t cudaMemset(void *to, int value, size_t bytes);
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream = nullptr);
+
+/* The memory of the host needs no pinning here. */
+enum { cudaHostRegisterDefault = 0 };
+static inline cudaError_t cudaHostRegister(void *, size_t, unsigned) {
+    return cudaSuccess;
+}
+static inline cudaError_t cudaHostUnregister(void *) {
+    return cudaSuccess;
+}
 
 /* ---- Streams, events, graphs ----------------------------------------------------------------- */
 
