@@ -287,7 +287,7 @@ static void many_updates_take_no_memory(void **state) {
     if (cuda == NULL) skip();
     carom_mesh_view view;
     carom_solid_info first, last;
-    uint64_t host_items, steps = TEST_CASES(20000);
+    uint64_t host_items, steps = TEST_CASES(5000);
     carom_mesh *mesh =
         shape_mesh(cpu, &(carom_shape_def){.shape = CAROM_SHAPE_TORUS, .detail = 8}, &view);
     double *given = models_positions(&view), *now = models_positions(&view);

@@ -561,11 +561,12 @@ static void measure_launch(carom_device *device, carom_device_op *op) {
     carom_device_step(device, "copies");
     (void)cudaMemcpyAsync(a->read, u.measures, sizeof(*a->read), cudaMemcpyDeviceToHost,
                           device->stream);
-    (void)cudaMemcpyAsync(a->regions, u.largest, regions * sizeof(*u.largest),
-                          cudaMemcpyDeviceToHost, device->stream);
     (void)cudaMemcpyAsync(u.faces.positions, s.positions, 3 * s.vertex_count * sizeof(double),
                           cudaMemcpyDeviceToHost, device->stream);
     (void)cudaMemcpyAsync(u.faces.nodes, nodes, s.tree.node_count * sizeof(*nodes),
+                          cudaMemcpyDeviceToHost, device->stream);
+    /* not pinned, so that the call waits: last */
+    (void)cudaMemcpyAsync(a->regions, u.largest, regions * sizeof(*u.largest),
                           cudaMemcpyDeviceToHost, device->stream);
 }
 
