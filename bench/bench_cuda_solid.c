@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Overlaps of two solids on the GPU, host to host: poses one by one, a thousand in one call, and
- * the slowest of very many. Every answer is compared with the CPU's, byte for byte. */
+ * the slowest of very many. Updates of a solid that deforms, from positions in device memory. Every
+ * answer is compared with the CPU's, byte for byte. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,6 +164,99 @@ static void note_slowest(bench *bench, player *p, uint32_t count) {
     free(seconds);
 }
 
+/* ---- updates --------------------------------------------------------------------------------- */
+
+#define WAVE_AMPLITUDE 0.02 /* of the size */
+#define WAVE_NUMBER    6.0  /* radians per size */
+
+typedef struct waves {
+    player *p;
+    carom_solid *on_cuda, *on_cpu;
+    float *frames[2];   /* as the input is, and in a wave */
+    void *on_device[2]; /* the same */
+    carom_mesh_view view;
+    uint64_t steps, host_items;
+} waves;
+
+static bool update_on_device(void *input) {
+    waves *w = input;
+    const carom_cuda_positions positions = {w->on_device[w->steps++ % 2], CAROM_SCALAR_FLOAT32,
+                                            w->view.vertex_count};
+    return carom_cuda_solid_update(w->p->cuda, w->on_cuda, &positions, &w->host_items) == CAROM_OK;
+}
+
+static bool update_on_cpu(void *input) {
+    waves *w = input;
+    carom_mesh_view view = w->view;
+    view.positions = w->frames[w->steps++ % 2];
+    return carom_solid_update(w->p->cpu, w->on_cpu, &view) == CAROM_OK;
+}
+
+/* Both solids at the same positions: whether all poses have the same bytes. */
+static bool updates_agree(waves *w) {
+    for (int i = 0; i < 4; ++i) {
+        w->steps = (uint64_t)i;
+        if (!update_on_device(w)) return false;
+        w->steps = (uint64_t)i;
+        if (!update_on_cpu(w)) return false;
+        for (uint32_t k = 0; k < POSES; ++k) {
+            const carom_pose *pose = &w->p->queries[k].pose_b;
+            carom_solid_result a, b;
+            memset(&a, 0, sizeof(a));
+            memset(&b, 0, sizeof(b));
+            if (carom_solid_overlap(w->p->cuda, w->on_cuda, NULL, w->on_cuda, pose, NULL, &a) !=
+                    CAROM_OK ||
+                carom_solid_overlap(w->p->cpu, w->on_cpu, NULL, w->on_cpu, pose, NULL, &b) !=
+                    CAROM_OK ||
+                memcmp(&a, &b, sizeof(a)) != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool prepare_waves(waves *w, const soup_input *input) {
+    uint64_t count = w->view.vertex_count, bytes = 3 * count * sizeof(float);
+    const carom_solid_def def = {.mesh = &input->view};
+    for (int i = 0; i < 2; ++i) {
+        w->frames[i] = malloc(bytes);
+        if (w->frames[i] == NULL) return false;
+        memcpy(w->frames[i], input->view.positions, bytes);
+        for (uint64_t v = 0; i == 1 && v < 3 * count; v += 3) {
+            double z = ((double)w->frames[i][v + 2] - input->centre.z) / input->size;
+            w->frames[i][v] += (float)(WAVE_AMPLITUDE * input->size * sin(WAVE_NUMBER * z));
+        }
+        if (carom_cuda_allocate(w->p->cuda, bytes, &w->on_device[i]) != CAROM_OK ||
+            carom_cuda_write(w->p->cuda, w->on_device[i], w->frames[i], bytes) != CAROM_OK)
+            return false;
+    }
+    return carom_solid_create(w->p->cuda, &def, &w->on_cuda) == CAROM_OK &&
+           carom_solid_create(w->p->cpu, &def, &w->on_cpu) == CAROM_OK;
+}
+
+static void measure_updates(bench *bench, player *p, const soup_input *input, const char *name) {
+    waves w = {.p = p, .view = input->view};
+    char job[64];
+    if (!prepare_waves(&w, input) || !updates_agree(&w)) {
+        bench_note(bench, "%s: updates are not those of the CPU: %s", name,
+                   carom_context_message(p->cuda));
+    } else {
+        bench_contender both[2] = {{"CUDA", NULL, update_on_device, &w},
+                                   {"CPU", NULL, update_on_cpu, &w}};
+        snprintf(job, sizeof(job), "%s, update", name);
+        bench_compare(bench, job, 1, both, 2);
+        (void)update_on_device(&w);
+        bench_note(bench, "an update left %llu triangles or pairs to the host",
+                   (unsigned long long)w.host_items);
+    }
+    for (int i = 0; i < 2; ++i) {
+        free(w.frames[i]);
+        carom_cuda_release(p->cuda, w.on_device[i]);
+    }
+    carom_solid_destroy(w.on_cuda);
+    carom_solid_destroy(w.on_cpu);
+}
+
 static bool prepare(player *p, const soup_input *input, const char *name) {
     char file[64];
     carom_solid_def def = {.mesh = &input->view};
@@ -190,6 +284,7 @@ static void measure(bench *bench, player *p, const char *name) {
         bench_compare(bench, job, 1, one, 2);
         snprintf(job, sizeof(job), "%s, %u poses", name, BATCH);
         bench_compare(bench, job, BATCH, batch, 1);
+        measure_updates(bench, p, &input, name);
         note_steps(bench, p);
         note_slowest(bench, p, bench->quick ? 1000 : LONG_POSES);
     }

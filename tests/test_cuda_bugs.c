@@ -59,6 +59,7 @@ static void memory_and_frames(void **state) {
 
 static void soups(void **state) {
     (void)state;
+    carom_solid *solid = (carom_solid *)(void *)soup; /* is not read */
     carom_cuda_positions view = {0}, bad = {.scalar = (carom_scalar)7}, nowhere = {.count = 3};
     carom_cuda_pairs pairs = {0};
     const carom_cuda_order sorted = CAROM_CUDA_ORDER_SORTED, none = (carom_cuda_order)7;
@@ -67,6 +68,12 @@ static void soups(void **state) {
     BUG(carom_cuda_soup_update, positions, context, soup, NULL);
     BUG(carom_cuda_soup_update, positions, context, soup, &bad);
     BUG(carom_cuda_soup_update, positions, context, soup, &nowhere);
+    BUG(carom_cuda_solid_update, context, BAD_CONTEXT, solid, &view, NULL);
+    BUG(carom_cuda_solid_update, solid, context, NULL, &view, NULL);
+    BUG(carom_cuda_solid_update, positions, context, solid, NULL, NULL);
+    BUG(carom_cuda_solid_update, positions, context, solid, &bad, NULL);
+    BUG(carom_cuda_solid_update, positions, context, solid, &nowhere, NULL);
+    FINE(carom_cuda_solid_update, host_items, context, solid, &view, NULL);
     BUG(carom_cuda_soup_self_pairs, context, BAD_CONTEXT, soup, sorted, &pairs);
     BUG(carom_cuda_soup_self_pairs, soup, context, NULL, sorted, &pairs);
     BUG(carom_cuda_soup_self_pairs, order, context, soup, none, &pairs);

@@ -32,7 +32,8 @@
  *            first two, in many poses, in device memory here
  *   kfree    measure
  *   parts    pairs, part by part
- *   solid    create, overlap, overlap_batch: faces that meet and their terms, distances
+ *   solid    create, update, overlap, overlap_batch: faces that meet and their terms, distances;
+ *            update in device memory here
  *   convex   meet, distance, depth and their batches, contacts; in device memory here
  *   broad    create, changes, commit, step, pairs; in device memory here
  *   pack     create by method OCTREE, closed meshes
@@ -52,6 +53,7 @@
 #include "carom/mesh.h"
 #include "carom/robot.h"
 #include "carom/scene.h"
+#include "carom/solid.h"
 #include "carom/soup_motion.h"
 
 #ifdef __cplusplus
@@ -242,6 +244,20 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cross_distance(
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cross_meet(
     carom_context *context, const carom_soup *a, const carom_pose *device_poses_a,
     const carom_soup *b, const carom_pose *device_poses_b, uint64_t count, bool *device_meet);
+
+/* ---- Solids ---------------------------------------------------------------------------------- */
+
+/* carom_solid_update with positions in device memory, as many as the mesh had vertices, of either
+ * scalar. Unlike other calls of this header it waits, so no frame may be recorded.
+ * - The first update of a solid is done on the host, and so is each one after which faces have no
+ *   area, and where connectivity or the sign of the volume changed, or the tree is worn.
+ * - *host_items, which may be NULL: what was left to the host. Of an update on the device these are
+ *   triangles almost without area and pairs of faces that intersect, else all triangles.
+ * - On failure the solid is as it was: CAROM_BAD_INPUT for positions that are not finite, and as
+ *   for carom_solid_create. */
+CAROM_EXPERIMENTAL CAROM_API carom_status
+carom_cuda_solid_update(carom_context *context, carom_solid *solid,
+                        const carom_cuda_positions *positions, uint64_t *host_items);
 
 /* ---- Balls ----------------------------------------------------------------------------------- */
 

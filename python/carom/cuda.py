@@ -35,6 +35,7 @@ from ._core import Context, Handle, byref, default_context, lib, pick
 from ._records import CudaRobotInfo, Impact, info, read
 from ._robot import Robot
 from ._scene import Scene
+from ._solid import Solid
 from ._soup import Soup, both
 from ._tree import Balls, balls_query_def
 
@@ -260,6 +261,17 @@ def update_soup(soup: Soup, positions: Any, context: Optional[Context] = None) -
     given, chosen = _abi.cuda_positions(pointer, scalar, count), _context(context, soup)
     _keep(chosen, positions, given, soup)
     chosen._call(lib.carom_cuda_soup_update, soup._pointer, byref(given), change=soup)
+
+
+def update_solid(solid: Solid, positions: Any, context: Optional[Context] = None) -> int:
+    """Solid.update with positions in device memory, as many as the solid was made of; waits. How many triangles the host
+    measured: all of them in the first update of a solid, and where its mesh crosses itself."""
+    pointer, count, dtype = _device(positions, (3,), (np.float32, np.float64), "positions")
+    scalar = Scalar.FLOAT32 if dtype == np.float32 else Scalar.FLOAT64
+    given, chosen = _abi.cuda_positions(pointer, scalar, count), _context(context, solid)
+    host_items = ctypes.c_uint64()
+    chosen._call(lib.carom_cuda_solid_update, solid._pointer, byref(given), byref(host_items), change=solid)
+    return host_items.value
 
 
 def self_pairs(soup: Soup, order: Union[str, CudaOrder] = CudaOrder.SORTED, *,

@@ -5,9 +5,7 @@
 
 #include "base/isa.h"
 #include "base/sum_item.h"
-
-/* Products of a cross product that are larger than it by more than this have cancelled. */
-#define CAROM_REPORT_CANCELLATION 0x1p-6
+#include "mesh/mesh_report_item.h"
 
 /* Triangles with positions in doubles, three per vertex and one more to read, and the unit of their
  * areas: edges are multiplied by `half`, then by `shrink`. */

@@ -32,10 +32,7 @@ typedef struct mesh_report_faces_share {
 
 typedef struct faces {
     const carom_mesh_view *view;
-    double half;   /* 1, or 1/2 where differences of coordinates could overflow */
-    int power;     /* all edges, times half, are below 2^power along each axis */
-    double shrink; /* 2^-power */
-    int area_scale;
+    carom_report_frame frame;
     mesh_report_faces_share *shares;
 } faces;
 
@@ -63,8 +60,8 @@ static bool is_degenerate(const carom_mesh_view *view, uint64_t begin, uint64_t 
 }
 
 static carom_vec3 edge_between(const faces *f, carom_vec3 from, carom_vec3 to) {
-    carom_vec3 a = carom_vec_scale(from, f->half), b = carom_vec_scale(to, f->half);
-    return carom_vec_scale(carom_vec_sub(b, a), f->shrink);
+    carom_vec3 a = carom_vec_scale(from, f->frame.half), b = carom_vec_scale(to, f->frame.half);
+    return carom_vec_scale(carom_vec_sub(b, a), f->frame.shrink);
 }
 
 /* Twice the vector area of a face, scaled, in double-double arithmetic. */
@@ -77,7 +74,8 @@ static carom_vec3 twice_area_precise(const faces *f, uint64_t begin, uint64_t en
         carom_dd *u = edges[i % 2], *v = edges[(i + 1) % 2];
         carom_vec_store(carom_mesh_position(view, view->corners[i]), p);
         for (int k = 0; k < 3; ++k)
-            v[k] = carom_dd_scale(carom_dd_diff(p[k] * f->half, a[k] * f->half), f->shrink);
+            v[k] = carom_dd_scale(carom_dd_diff(p[k] * f->frame.half, a[k] * f->frame.half),
+                                  f->frame.shrink);
         for (int k = 0; k < 3 && i > begin + 1; ++k) {
             int m = (k + 1) % 3, n = (k + 2) % 3;
             carom_dd minor =
@@ -111,7 +109,7 @@ static void visit_face(const faces *f, mesh_report_faces_share *share, uint64_t 
     if (carom_vec_largest(twice) < CAROM_REPORT_CANCELLATION * size)
         twice = twice_area_precise(f, begin, end);
     share->area =
-        carom_sum_add(share->area, carom_sum_term(carom_vec_length(twice), f->area_scale));
+        carom_sum_add(share->area, carom_sum_term(carom_vec_length(twice), f->frame.scale));
     CAROM_ASSERT(flat <= end - begin - 2);
     share->degenerate_triangles += flat;
     if (flat == end - begin - 2 && is_degenerate(view, begin, end)) {
@@ -131,26 +129,28 @@ static carom_status visit_faces(void *argument, carom_range range) {
 #define FACES_WHOLE_MOST  0x1p1022 /* coordinates: differences of larger ones overflow */
 #define FACES_LEAST_POWER (-1000)  /* an exponent of two whose inverse does not overflow */
 
-static void scale_to_bounds(faces *f, carom_bounds bounds, uint64_t triangles) {
+carom_report_frame carom_report_frame_of(const carom_bounds *bounds, uint64_t triangles) {
+    carom_report_frame f = {.half = 1.0};
     double largest = 0.0, extent = 0.0;
-    const double *low = &bounds.low.x, *high = &bounds.high.x;
-    for (int k = 0; k < 3 && bounds.low.x <= bounds.high.x; ++k)
+    const double *low = &bounds->low.x, *high = &bounds->high.x;
+    for (int k = 0; k < 3 && bounds->low.x <= bounds->high.x; ++k)
         largest = CAROM_MAX(CAROM_MAX(fabs(low[k]), fabs(high[k])), largest);
-    f->half = largest < FACES_WHOLE_MOST ? 1.0 : 0.5;
-    for (int k = 0; k < 3 && bounds.low.x <= bounds.high.x; ++k)
-        extent = CAROM_MAX(high[k] * f->half - low[k] * f->half, extent);
-    (void)frexp(extent, &f->power);
-    f->power = CAROM_MAX(f->power, FACES_LEAST_POWER);
-    f->shrink = ldexp(1.0, -f->power);
-    CAROM_ASSERT(extent * f->shrink <= 1.0);
+    f.half = largest < FACES_WHOLE_MOST ? 1.0 : 0.5;
+    for (int k = 0; k < 3 && bounds->low.x <= bounds->high.x; ++k)
+        extent = CAROM_MAX(high[k] * f.half - low[k] * f.half, extent);
+    (void)frexp(extent, &f.power);
+    f.power = CAROM_MAX(f.power, FACES_LEAST_POWER);
+    f.shrink = ldexp(1.0, -f.power);
+    CAROM_ASSERT(extent * f.shrink <= 1.0);
     /* Twice the area of a triangle within the cube [-1, 1]^3 is below 2^4. */
-    f->area_scale = carom_sum_scale(8.0, triangles);
+    f.scale = carom_sum_scale(8.0, triangles);
+    return f;
 }
 
 /* Scales to the bounds, and reserves a share per worker. */
 static carom_status mesh_report_begin(carom_context *context, faces *f, carom_mesh_report *report) {
     report->triangles = carom_mesh_corner_count(f->view) - 2 * f->view->face_count;
-    scale_to_bounds(f, report->bounds, report->triangles);
+    f->frame = carom_report_frame_of(&report->bounds, report->triangles);
     f->shares =
         CAROM_ARENA_TAKE(carom_scratch(context, 0), mesh_report_faces_share, context->threads);
     if (f->shares == NULL)
@@ -161,8 +161,16 @@ static carom_status mesh_report_begin(carom_context *context, faces *f, carom_me
     return CAROM_OK;
 }
 
-static double area_of(const faces *f, carom_sum sum) {
-    return ldexp(carom_sum_value(sum, f->area_scale), 2 * f->power - (f->half < 1.0 ? -1 : 1));
+double carom_report_area_of(const carom_report_frame *f, carom_sum sum) {
+    return ldexp(carom_sum_value(sum, f->scale), 2 * f->power - (f->half < 1.0 ? -1 : 1));
+}
+
+carom_sum carom_report_area_precise(const carom_report_frame *frame, const carom_vec3 corner[3]) {
+    static const uint32_t corners[3] = {0, 1, 2};
+    const carom_mesh_view view = {
+        .positions = corner, .vertex_count = 3, .corners = corners, .face_count = 1};
+    const faces f = {.view = &view, .frame = *frame};
+    return carom_sum_term(carom_vec_length(twice_area_precise(&f, 0, 3)), frame->scale);
 }
 
 carom_status carom_report_faces(carom_context *context, const carom_mesh_view *view,
@@ -181,7 +189,7 @@ carom_status carom_report_faces(carom_context *context, const carom_mesh_view *v
         total.degenerate_triangles += share->degenerate_triangles;
         total.first_degenerate = CAROM_MIN(share->first_degenerate, total.first_degenerate);
     }
-    report->area = area_of(&f, total.area);
+    report->area = carom_report_area_of(&f.frame, total.area);
     report->degenerate_faces = total.degenerate_faces;
     report->degenerate_triangles = total.degenerate_triangles;
     report->first_degenerate_face = (uint32_t)total.first_degenerate;
@@ -211,7 +219,7 @@ static carom_status add_areas(void *argument, carom_range range) {
         for (uint32_t i = 0; i < count; ++i) {
             uint64_t begin = 3 * (uint64_t)open[i];
             carom_vec3 twice = twice_area_precise(f, begin, begin + 3);
-            *sum = carom_sum_add(*sum, carom_sum_term(carom_vec_length(twice), f->area_scale));
+            *sum = carom_sum_add(*sum, carom_sum_term(carom_vec_length(twice), f->frame.scale));
         }
     }
     return CAROM_OK;
@@ -223,12 +231,13 @@ carom_status carom_report_area(carom_context *context, const carom_mesh_view *vi
     CAROM_ASSERT(carom_mesh_stride(view) == 3 * sizeof(double));
     faces f = {.view = view};
     CAROM_TRY(mesh_report_begin(context, &f, report));
-    area_job job = {context, &f, {view->positions, view->corners, f.half, f.shrink, f.area_scale}};
+    area_job job = {
+        context, &f, {view->positions, view->corners, f.frame.half, f.frame.shrink, f.frame.scale}};
     CAROM_TRY(carom_parallel_for(
         context, view->face_count,
         carom_grain(context, view->face_count, MESH_REPORT_FACES_PER_RANGE), add_areas, &job));
     carom_sum total = f.shares[0].area;
     for (uint32_t i = 1; i < context->threads; ++i) total = carom_sum_add(total, f.shares[i].area);
-    report->area = area_of(&f, total);
+    report->area = carom_report_area_of(&f.frame, total);
     return CAROM_OK;
 }

@@ -102,8 +102,10 @@ static uint64_t solid_bytes_held(const carom_solid *solid, const carom_soup_info
 }
 
 carom_status carom_solid_describe(carom_context *context, carom_solid *solid,
-                                  const carom_mesh_report *report, const carom_pairs *touching) {
+                                  const carom_mesh_report *report, const carom_pairs *touching,
+                                  carom_solid_plain_faces_fn *find_plain_faces) {
     carom_soup_info soup;
+    CAROM_ASSERT(solid->region_count != 0 && solid->regions != NULL);
     CAROM_TRY(carom_soup_get_info(solid->soup, &soup));
     solid->info.vertices = solid->view.vertex_count;
     solid->info.triangles = solid->view.triangle_count;
@@ -116,8 +118,7 @@ carom_status carom_solid_describe(carom_context *context, carom_solid *solid,
     CAROM_ASSERT(solid->view.degenerate_faces == report->degenerate_triangles);
     for (uint64_t i = 0; i < touching->count; ++i)
         if (touching->data[i].a != touching->data[i].b) solid->info.self_intersecting = true;
-    carom_status status = carom_solid_classify(context, solid, report, touching);
-    CAROM_ASSERT(status != CAROM_OK || solid->region_count != 0);
+    carom_status status = carom_solid_classify(context, solid, touching, find_plain_faces);
     solid->info.bytes = solid_bytes_held(solid, &soup);
     return status;
 }
@@ -152,6 +153,7 @@ static carom_status solid_find_sources(carom_context *context, carom_solid *soli
     if (lowest == NULL) return carom_fail_memory(context, 4 * given->vertex_count, "a solid");
     for (uint32_t v = 0; v < given->vertex_count; ++v)
         if (given->first[v] == v) lowest[next++] = v;
+    solid->given.different = next;
     for (uint32_t v = 0; v < vertices; ++v) {
         CAROM_ASSERT(given->sources[v] < next);
         given->sources[v] = lowest[given->sources[v]];
@@ -211,7 +213,10 @@ static carom_status solid_create_filled(carom_context *context, const carom_soli
                              carom_solid_is_inside_out(&report) != def->complement);
     carom_pairs touching = {0};
     if (status == CAROM_OK) status = carom_solid_find_touching(context, solid, &touching);
-    if (status == CAROM_OK) status = carom_solid_describe(context, solid, &report, &touching);
+    if (status == CAROM_OK) status = carom_solid_find_regions(context, solid, &report);
+    if (status == CAROM_OK)
+        status =
+            carom_solid_describe(context, solid, &report, &touching, carom_solid_find_plain_faces);
     carom_pairs_free(&touching);
     solid->info.complement = def->complement;
     carom_mesh_destroy(welded);
@@ -250,6 +255,7 @@ carom_status carom_solid_create(carom_context *context, const carom_solid_def *d
 void carom_solid_release_content(carom_solid *solid) {
     carom_solid_device_release(solid);
     carom_soup_destroy(solid->soup);
+    carom_soup_destroy(solid->crossings);
     CAROM_RELEASE_ALL(&solid->allocator, solid->given.offsets, solid->given.corners,
                       solid->given.first, solid->given.sources, solid->ends, solid->firsts,
                       solid->roots, solid->region_of, solid->across, solid->represents,
@@ -269,5 +275,9 @@ carom_status carom_solid_get_info(const carom_solid *solid, carom_solid_info *in
     CAROM_REQUIRE_OUTPUT(info, "info");
     *info = solid->info;
     if (solid->spare != NULL) info->bytes += solid->spare->info.bytes;
+    if (solid->crossings == NULL) return CAROM_OK;
+    carom_soup_info crossings;
+    CAROM_TRY(carom_soup_get_info(solid->crossings, &crossings));
+    info->bytes += crossings.bytes;
     return CAROM_OK;
 }

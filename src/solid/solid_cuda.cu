@@ -16,9 +16,7 @@
 #include <cstddef>
 #include <new>
 
-#include "base/device_cuda.h"
-#include "bvh/bvh.h"
-#include "solid/solid_device.h"
+#include "solid/solid_cuda.h"
 
 #define SOLID_CUDA_THREADS 256u
 #define SOLID_CUDA_WARPS   (SOLID_CUDA_THREADS / CAROM_WARP)
@@ -32,11 +30,6 @@
 
 /* Counters: */
 enum { N_BLOCK_PAIRS, SOLID_CUDA_N_CANDIDATES, SOLID_CUDA_N_OPEN, N_LINKS, N_KEPT, N_DEGENERATE };
-
-struct carom_device_solid {
-    carom_device_solid_arrays arrays; /* with pointers to device memory */
-    carom_device_block memory;
-};
 
 /* A query whose solids are arrays on the device. */
 struct solid_cuda_query {
@@ -288,31 +281,12 @@ static __global__ void __launch_bounds__(DECIDERS)
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-static __device__ inline void add_sum(carom_solid_sum *to, uint64_t low, uint64_t high) {
-    if (low != 0) {
-        carom_device_count before = atomicAdd((carom_device_count *)&to->low, low);
-        if (before + low < low) ++high;
-    }
-    if (high != 0) (void)atomicAdd((carom_device_count *)&to->high, high);
-}
-
 static __device__ inline void solid_cuda_raise(uint64_t *to, uint64_t x) {
     if (x != 0) (void)atomicMax((carom_device_count *)to, (carom_device_count)x);
 }
 
 static __device__ inline void solid_cuda_count(uint64_t *to, uint64_t n) {
     if (n != 0) (void)atomicAdd((carom_device_count *)to, (carom_device_count)n);
-}
-
-/* The sum over a warp, in all lanes. */
-static __device__ inline carom_solid_sum sum_of_warp(carom_solid_sum x) {
-    for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2) {
-        uint64_t low = __shfl_xor_sync(~0u, x.low, step);
-        uint64_t high = __shfl_xor_sync(~0u, x.high, step);
-        x.low += low;
-        x.high += high + (x.low < low ? 1u : 0u);
-    }
-    return x;
 }
 
 static __device__ inline uint64_t most_of_warp(uint64_t x) {
@@ -390,10 +364,10 @@ static __device__ void add_gains(const solid_cuda_query &q, carom_device_accumul
     for (unsigned i = 0; i < SUMS; ++i) {
         carom_solid_sum x = solid_cuda_fixed(q, g, i, &has, &flags);
         if (one) {
-            x = sum_of_warp(x);
+            x = carom_solid_cuda_sum_of_warp(x);
             if (lane == i) mine = x;
         } else {
-            add_sum(&sums[i], x.low, x.high);
+            carom_solid_cuda_add(&sums[i], x.low, x.high);
         }
     }
     if (has && g->terms[CAROM_SOLID_VOLUME] != 0.0) flags |= CAROM_DEVICE_ANY_VOLUME;
@@ -418,7 +392,7 @@ static __device__ void add_gains(const solid_cuda_query &q, carom_device_accumul
     }
     if (one) {
         if (lane < SUMS)
-            add_sum(&sums[lane], mine.low, mine.high);
+            carom_solid_cuda_add(&sums[lane], mine.low, mine.high);
         else if (lane < SUMS + MAXIMA)
             solid_cuda_raise(&maxima[lane - SUMS], number);
         else if (lane < SUMS + MAXIMA + NUMBERS)
@@ -551,7 +525,7 @@ static __global__ void __launch_bounds__(DECIDERS)
                     carom_sum_add(sum, carom_solid_weigh(s.blocks[CAROM_SOLID_SUMS * block + lane],
                                                          k == 0 ? weight : -weight));
             }
-            add_sum(&acc->moments[of_b][lane], sum.low, sum.high);
+            carom_solid_cuda_add(&acc->moments[of_b][lane], sum.low, sum.high);
         } else if (lane < CAROM_SOLID_SUMS + 2 * near) {
             unsigned k = (lane - CAROM_SOLID_SUMS) / near, at = (lane - CAROM_SOLID_SUMS) % near;
             uint64_t end = k == 0 ? ends[0] : ends[1];
@@ -571,7 +545,7 @@ static __global__ void __launch_bounds__(DECIDERS)
             if (q.q.by_winding[!of_b]) {
                 carom_sum area = carom_solid_area_between(s.blocks, ends[1], ends[0],
                                                           weight < 0 ? -weight : weight);
-                add_sum(&acc->swept[of_b], area.low, area.high);
+                carom_solid_cuda_add(&acc->swept[of_b], area.low, area.high);
             }
         }
         __syncwarp();
@@ -614,6 +588,7 @@ static carom_device_solid_arrays pack_arrays(solid_cuda_packer *p,
 }
 
 static void solid_destroy(carom_device_solid *solid) {
+    carom_solid_cuda_release_updates(solid);
     carom_device_release(&solid->memory);
     delete solid;
 }
@@ -647,7 +622,8 @@ static carom_status solid_create(carom_device *device, const carom_device_solid_
 }
 
 static uint64_t solid_bytes(const carom_device_solid *solid) {
-    return sizeof(*solid) + solid->memory.bytes;
+    return sizeof(*solid) + solid->memory.bytes + solid->updates.memory.bytes +
+           solid->updates.joined.bytes;
 }
 
 /* ---- Search ---------------------------------------------------------------------------------- */

@@ -46,13 +46,17 @@ carom_status carom_solid_device_make(carom_context *context, carom_solid *solid)
     }
     CAROM_TRY(carom_device_pass(
         context, solid_device_table()->create(context->device, &arrays, &solid->device)));
-    solid->info.bytes += solid_device_table()->bytes(solid->device);
+    carom_solid_device_count(solid);
+    solid->looseness = carom_solid_looseness(solid);
     return CAROM_OK;
+}
+
+void carom_solid_device_count(carom_solid *solid) {
+    solid->info.bytes += solid_device_table()->bytes(solid->device);
 }
 
 void carom_solid_device_release(carom_solid *solid) {
     if (solid->device == NULL) return;
-    solid->info.bytes -= solid_device_table()->bytes(solid->device);
     solid_device_table()->destroy(solid->device);
     solid->device = NULL;
 }

@@ -19,24 +19,14 @@
 /* Magnitude of an integral, in areas of the mesh. Coordinates are scaled to at most 1: the largest,
  * (y_0 + y_1 + y_2)_i (y . n), is below 3 sqrt(3), and a winding number of a few is left room. */
 #define PREFIX_REACH            32.0
-#define PREFIX_AREAS            256u /* triangles whose areas are computed at a time: 2 KiB */
 #define PREFIX_BLOCKS_PER_RANGE 256u /* of a loop: some 0.1 ms */
 /* Area, where all triangles are degenerate: scales must be finite, and 128 bits below it are. */
 #define PREFIX_LEAST_AREA 0x1p-900
 
 /* ---- Construction ---------------------------------------------------------------------------- */
 
-/* Chooses a frame in which all coordinates are below 1, and scales at which no sum can overflow:
- * |y| < 1 for each coordinate, so y . n is below 2 and sums over three corners are below 3. */
-static void solid_prefix_sums_choose(carom_context *context, const carom_soup_view *soup,
-                                     carom_solid_prefix_sums *sums) {
-    carom_vec3 low = carom_soup_view_position(soup, 0), high = low;
-    double area = 0.0;
-    for (uint64_t v = 1; v < soup->vertex_count; ++v) {
-        carom_vec3 p = carom_soup_view_position(soup, (uint32_t)v);
-        low = carom_vec(CAROM_MIN(p.x, low.x), CAROM_MIN(p.y, low.y), CAROM_MIN(p.z, low.z));
-        high = carom_vec(CAROM_MAX(p.x, high.x), CAROM_MAX(p.y, high.y), CAROM_MAX(p.z, high.z));
-    }
+void carom_solid_prefix_sums_choose_frame(carom_solid_prefix_sums *sums, carom_vec3 low,
+                                          carom_vec3 high) {
     sums->centre = carom_vec(0.5 * low.x + 0.5 * high.x, 0.5 * low.y + 0.5 * high.y,
                              0.5 * low.z + 0.5 * high.z);
     double extent = CAROM_MAX(CAROM_MAX(high.x - low.x, high.y - low.y), high.z - low.z);
@@ -44,13 +34,10 @@ static void solid_prefix_sums_choose(carom_context *context, const carom_soup_vi
     carom_scale_range range = carom_scale_range_add(carom_scale_range_empty(), extent);
     sums->exponent = extent > 0.0 ? -range.high : 0;
     CAROM_ASSERT(extent >= 0.0);
-    for (uint64_t t = 0; t < soup->triangle_count; t += PREFIX_AREAS) {
-        double areas[PREFIX_AREAS];
-        uint64_t end = CAROM_MIN(t + PREFIX_AREAS, soup->triangle_count);
-        CAROM_CPU_CALL(context, carom_solid_double_areas)(soup, sums->exponent, t, end, areas);
-        for (uint64_t i = 0; i < end - t; ++i) area += areas[i];
-    }
-    sums->area = 0.5 * area + PREFIX_LEAST_AREA;
+}
+
+void carom_solid_prefix_sums_choose_scales(carom_solid_prefix_sums *sums, double twice_area) {
+    sums->area = 0.5 * twice_area + PREFIX_LEAST_AREA;
     for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
         sums->scales[i] = carom_sum_scale(PREFIX_REACH * sums->area, 1);
     CAROM_ASSERT(sums->scales[0] >= CAROM_SUM_LANES_SCALE);
@@ -60,21 +47,93 @@ typedef struct prefix_job {
     carom_context *context;
     const carom_soup_view *soup;
     carom_solid_prefix_sums *sums;
+    double *areas; /* of each part, doubled */
 } prefix_job;
 
-/* Writes the sums over each block of a range where the prefix sum after it will be. */
+static carom_status solid_prefix_sums_measure(void *argument, carom_range range) {
+    const prefix_job *job = argument;
+    double areas[CAROM_SOLID_PART], area = 0.0;
+    CAROM_CPU_CALL(job->context, carom_solid_double_areas)
+    (job->soup, job->sums->exponent, range.begin, range.end, areas);
+    for (uint64_t i = 0; i < range.end - range.begin; ++i) area += areas[i];
+    job->areas[range.begin / CAROM_SOLID_PART] = area;
+    return CAROM_OK;
+}
+
+/* Writes the sums over each block of a range, with those of the blocks of this range before it,
+ * where the prefix sum after it will be. */
 static carom_status solid_prefix_sums_integrate(void *argument, carom_range range) {
     const prefix_job *job = argument;
+    carom_solid_sum *to = job->sums->blocks + CAROM_SOLID_SUMS * (range.begin + 1);
+    uint64_t count = CAROM_SOLID_SUMS * (range.end - range.begin);
     CAROM_CPU_CALL(job->context, carom_solid_integrate_blocks)
-    (job->sums, job->soup, range.begin, range.end,
-     job->sums->blocks + CAROM_SOLID_SUMS * (range.begin + 1));
+    (job->sums, job->soup, range.begin, range.end, to);
+    for (uint64_t i = CAROM_SOLID_SUMS; i < count; ++i)
+        carom_solid_add_sum(&to[i], to[i - CAROM_SOLID_SUMS]);
     carom_progress_add(job->context, range.worker, range.end - range.begin);
     return CAROM_OK;
+}
+
+/* Adds the sums before a range, which are its last ones before the range before it was added, one
+ * range after the other: `totals`. */
+typedef struct prefix_totals {
+    carom_solid_prefix_sums *sums;
+    const carom_solid_sum *totals;
+} prefix_totals;
+
+static carom_status solid_prefix_sums_raise(void *argument, carom_range range) {
+    const prefix_totals *job = argument;
+    uint64_t part = range.begin / PREFIX_BLOCKS_PER_RANGE;
+    const carom_solid_sum *before = job->totals + CAROM_SOLID_SUMS * part;
+    carom_solid_sum *to = job->sums->blocks + CAROM_SOLID_SUMS * (range.begin + 1);
+    for (uint64_t i = 0; part != 0 && i < CAROM_SOLID_SUMS * (range.end - range.begin); ++i)
+        carom_solid_add_sum(&to[i], before[i % CAROM_SOLID_SUMS]);
+    return CAROM_OK;
+}
+
+/* Turns sums within ranges into prefix sums. */
+static carom_status solid_prefix_sums_join(carom_context *context, carom_solid_prefix_sums *sums) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    uint64_t count = sums->block_count - 1;
+    uint64_t parts = (count + PREFIX_BLOCKS_PER_RANGE - 1) / PREFIX_BLOCKS_PER_RANGE;
+    carom_solid_sum *totals = CAROM_ARENA_TAKE(scratch, carom_solid_sum, CAROM_SOLID_SUMS * parts);
+    if (totals == NULL)
+        return carom_fail_memory(context, CAROM_SOLID_SUMS * parts * sizeof(*totals), "a solid");
+    memset(sums->blocks, 0, CAROM_SOLID_SUMS * sizeof(*sums->blocks));
+    memset(totals, 0, CAROM_SOLID_SUMS * sizeof(*totals));
+    for (uint64_t i = CAROM_SOLID_SUMS; i < CAROM_SOLID_SUMS * parts; ++i) {
+        uint64_t last = i / CAROM_SOLID_SUMS * PREFIX_BLOCKS_PER_RANGE; /* block of range before */
+        totals[i] = totals[i - CAROM_SOLID_SUMS];
+        carom_solid_add_sum(&totals[i],
+                            sums->blocks[CAROM_SOLID_SUMS * last + i % CAROM_SOLID_SUMS]);
+    }
+    prefix_totals job = {sums, totals};
+    return carom_parallel_for(context, count, PREFIX_BLOCKS_PER_RANGE, solid_prefix_sums_raise,
+                              &job);
+}
+
+static carom_status solid_prefix_sums_fill(carom_context *context, const carom_soup_view *soup,
+                                           carom_solid_prefix_sums *sums) {
+    uint64_t parts = soup->triangle_count / CAROM_SOLID_PART + 1;
+    double *areas = CAROM_ARENA_TAKE(carom_scratch(context, 0), double, parts);
+    if (areas == NULL) return carom_fail_memory(context, parts * sizeof(*areas), "a solid");
+    prefix_job job = {context, soup, sums, areas};
+    carom_solid_prefix_sums_choose_frame(sums, soup->lowest, soup->highest);
+    CAROM_TRY(carom_parallel_for(context, soup->triangle_count, CAROM_SOLID_PART,
+                                 solid_prefix_sums_measure, &job));
+    double area = 0.0;
+    for (uint64_t i = 0; i * CAROM_SOLID_PART < soup->triangle_count; ++i) area += areas[i];
+    carom_solid_prefix_sums_choose_scales(sums, area);
+    CAROM_TRY(carom_parallel_for(context, sums->block_count - 1, PREFIX_BLOCKS_PER_RANGE,
+                                 solid_prefix_sums_integrate, &job));
+    return solid_prefix_sums_join(context, sums);
 }
 
 carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_allocator *allocator,
                                           const carom_soup_view *soup,
                                           carom_solid_prefix_sums *sums) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
     uint64_t count = soup->triangle_count;
     sums->block_count = count / CAROM_SOLID_BLOCK + 2;
     if (sums->blocks == NULL)
@@ -83,19 +142,11 @@ carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_al
     if (sums->blocks == NULL)
         return carom_fail_memory(
             context, sums->block_count * CAROM_SOLID_SUMS * sizeof(*sums->blocks), "a solid");
-    solid_prefix_sums_choose(context, soup, sums);
-    prefix_job job = {context, soup, sums};
     carom_progress_begin(context, "integrating a solid", sums->block_count);
-    CAROM_TRY(carom_progress_finish(
-        context, carom_parallel_for(context, sums->block_count - 1, PREFIX_BLOCKS_PER_RANGE,
-                                    solid_prefix_sums_integrate, &job)));
-    memset(sums->blocks, 0, CAROM_SOLID_SUMS * sizeof(*sums->blocks));
-    for (uint64_t i = CAROM_SOLID_SUMS; i < CAROM_SOLID_SUMS * sums->block_count; ++i) {
-        carom_sum before = carom_solid_weigh(sums->blocks[i - CAROM_SOLID_SUMS], 1);
-        carom_sum sum = carom_sum_add(before, carom_solid_weigh(sums->blocks[i], 1));
-        sums->blocks[i] = (carom_solid_sum){sum.low, sum.high};
-    }
-    return CAROM_OK;
+    carom_status status =
+        carom_progress_finish(context, solid_prefix_sums_fill(context, soup, sums));
+    carom_arena_rewind(scratch, mark);
+    return status;
 }
 
 /* ---- Volume ---------------------------------------------------------------------------------- */

@@ -35,6 +35,13 @@ typedef struct carom_solid_integrals {
     double volume_error, moment_error, area_error, normal_error, turn_error;
 } carom_solid_integrals;
 
+/* Chooses the centre of these bounds, and a unit in which all coordinates are below 1. */
+void carom_solid_prefix_sums_choose_frame(carom_solid_prefix_sums *sums, carom_vec3 low,
+                                          carom_vec3 high);
+/* Chooses scales at which no sum can overflow, from twice the area in that unit: |y| < 1 for each
+ * coordinate, so y . n is below 2 and sums over three corners are below 3. */
+void carom_solid_prefix_sums_choose_scales(carom_solid_prefix_sums *sums, double twice_area);
+
 /* Computes the sums. `blocks` is NULL or has space for those of as many triangles. */
 carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_allocator *allocator,
                                           const carom_soup_view *soup,

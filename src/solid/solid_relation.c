@@ -9,6 +9,7 @@
 
 #include "base/progress.h"
 #include "base/sort.h"
+#include "base/threads.h"
 #include "solid/solid_prefix_sums_cpu.h"
 #include "solid/solid_witness.h"
 
@@ -23,7 +24,7 @@ static uint64_t edge_of(const carom_soup_view *soup, uint64_t side) {
 
 /* Finds the triangle across each side, of edges that have two sides. Stable sorts by the higher
  * vertex, then by the lower one, make the sides of one edge adjacent. */
-static carom_status find_across(carom_context *context, carom_solid *solid) {
+carom_status carom_solid_find_across(carom_context *context, carom_solid *solid) {
     const carom_soup_view *soup = &solid->view;
     uint64_t count = 3 * (uint64_t)soup->triangle_count;
     carom_arena *scratch = carom_scratch(context, 0);
@@ -73,7 +74,7 @@ static void join_region(uint32_t *firsts, uint32_t first, uint32_t other) {
 static carom_status find_joined(carom_context *context, carom_solid *solid, const uint8_t *apart,
                                 uint32_t *firsts) {
     uint32_t count = solid->view.triangle_count;
-    CAROM_TRY(find_across(context, solid));
+    CAROM_TRY(carom_solid_find_across(context, solid));
     for (uint32_t t = 0; t < count; ++t) firsts[t] = CAROM_NONE; /* not reached, or apart */
     for (uint32_t t = 0; t < count; ++t) {
         if (apart != NULL && apart[t]) continue;
@@ -92,25 +93,19 @@ static carom_status find_joined(carom_context *context, carom_solid *solid, cons
     return CAROM_OK;
 }
 
-/* Finds the first triangle of each triangle's region, unless that is known. */
+/* Finds the regions, unless they are known. */
 static carom_status find_region_of(carom_context *context, carom_solid *solid,
-                                   const carom_mesh_report *report, uint32_t *firsts) {
+                                   const carom_mesh_report *report) {
     uint64_t count = solid->view.triangle_count;
-    bool known = solid->region_count != 0;
-    if (solid->region_of != NULL) {
-        memcpy(firsts, solid->region_of, count * sizeof(*firsts));
-        return CAROM_OK;
-    }
+    if (solid->region_count != 0) return CAROM_OK;
     /* Without triangles that belong to no shell, as many shells as components are one in each. */
-    if (known || (report->nonmanifold_edges == 0 && report->degenerate_triangles == 0 &&
-                  report->shells == solid->root_count)) {
-        for (uint32_t i = 0; i < solid->root_count; ++i) {
-            uint32_t root = solid->roots[i], first = solid->firsts[root];
-            for (uint32_t t = first; t < solid->firsts[solid->ends[root]]; ++t) firsts[t] = first;
-        }
+    if (report->nonmanifold_edges == 0 && report->degenerate_triangles == 0 &&
+        report->shells == solid->root_count) {
         solid->region_count = solid->root_count;
         return CAROM_OK;
     }
+    uint32_t *firsts = CAROM_ARENA_TAKE(carom_scratch(context, 0), uint32_t, count);
+    if (firsts == NULL) return carom_fail_memory(context, count * 4, "the regions of a solid");
     CAROM_TRY(find_joined(context, solid, NULL, firsts));
     for (uint64_t t = 0; t < count; ++t)
         if (firsts[t] == t) ++solid->region_count;
@@ -122,56 +117,94 @@ static carom_status find_region_of(carom_context *context, carom_solid *solid,
     return CAROM_OK;
 }
 
-#define REGION_TRIANGLES 256u /* measured at a time: 4 KiB */
+/* Sizes of triangles, and of each part of CAROM_SOLID_PART of them the extent of the longest, and
+ * the sum of all side lengths. */
+typedef struct region_job {
+    carom_context *context;
+    const carom_solid *solid;
+    double *sizes, *longest, *side_lengths;
+} region_job;
 
-/* Finds the largest triangle of each region, by its area: the one that poses will not flatten. And
- * the longest triangle, and the sum of all side lengths. `firsts` are the first triangles of
- * regions. */
-static void measure_triangles(carom_context *context, carom_solid *solid, const uint32_t *firsts,
-                              double *sizes, uint32_t *largest) {
-    uint64_t count = solid->view.triangle_count;
-    int exponent = solid->sums.exponent;
-    double normals[REGION_TRIANGLES], extents[REGION_TRIANGLES];
-    for (uint64_t t = 0; t < count; ++t) {
-        uint64_t i = t % REGION_TRIANGLES;
-        if (i == 0) {
-            CAROM_CPU_CALL(context, carom_solid_sizes)
-            (&solid->view, exponent, t, CAROM_MIN(t + REGION_TRIANGLES, count), normals, extents);
-        }
+static carom_status measure_part(void *argument, carom_range range) {
+    const region_job *job = argument;
+    uint64_t part = range.begin / CAROM_SOLID_PART;
+    int exponent = job->solid->sums.exponent;
+    double extents[CAROM_SOLID_PART], longest = 0.0, side_lengths = 0.0;
+    CAROM_CPU_CALL(job->context, carom_solid_sizes)
+    (&job->solid->view, exponent, range.begin, range.end, job->sizes + range.begin, extents);
+    for (uint64_t i = 0; i < range.end - range.begin; ++i) {
         double extent = 2.0 * extents[i]; /* in any pose */
-        solid->longest = CAROM_MAX(solid->longest, extent);
-        CAROM_ASSERT(extent >= 0.0 && solid->longest >= extent);
-        solid->side_lengths += carom_scale_apply(3.0 * extent, exponent);
-        uint32_t root = firsts[t];
-        CAROM_ASSERT(root <= t);
-        if (root != t && !(normals[i] > sizes[root])) continue;
-        sizes[root] = normals[i];
-        largest[root] = (uint32_t)t;
+        longest = CAROM_MAX(longest, extent);
+        CAROM_ASSERT(extent >= 0.0 && longest >= extent);
+        side_lengths += carom_scale_apply(3.0 * extent, exponent);
     }
+    job->longest[part] = longest;
+    job->side_lengths[part] = side_lengths;
+    return CAROM_OK;
 }
 
-/* Finds the largest triangle of each region. */
-static carom_status find_regions(carom_context *context, carom_solid *solid,
-                                 const carom_mesh_report *report) {
-    uint64_t count = solid->view.triangle_count;
-    carom_arena *scratch = carom_scratch(context, 0);
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
-    uint32_t *firsts = CAROM_ARENA_TAKE(scratch, uint32_t, count);
-    uint32_t *largest = CAROM_ARENA_TAKE(scratch, uint32_t, count);
-    double *sizes = CAROM_ARENA_TAKE(scratch, double, count);
-    if (firsts == NULL || largest == NULL || sizes == NULL)
-        return carom_fail_memory(context, count * 16, "the regions of a solid");
-    CAROM_TRY(find_region_of(context, solid, report, firsts));
-    measure_triangles(context, solid, firsts, sizes, largest);
+/* The first of the largest triangles of a range. */
+static uint32_t largest_of(const double *sizes, uint32_t begin, uint32_t end) {
+    uint32_t largest = begin;
+    CAROM_ASSERT(begin < end);
+    for (uint32_t t = begin + 1; t < end; ++t)
+        if (sizes[t] > sizes[largest]) largest = t;
+    return largest;
+}
+
+/* Finds the largest triangle of each region, by its area: the one that poses will not flatten. */
+static carom_status choose_largest(carom_context *context, carom_solid *solid,
+                                   const double *sizes) {
+    uint32_t count = solid->view.triangle_count, next = 0;
+    if (solid->region_of == NULL) { /* each component is one */
+        for (; next < solid->root_count; ++next) {
+            uint32_t root = solid->roots[next];
+            solid->regions[next] =
+                largest_of(sizes, solid->firsts[root], solid->firsts[solid->ends[root]]);
+        }
+        CAROM_ASSERT(next == solid->region_count);
+        return CAROM_OK;
+    }
+    uint32_t *largest = CAROM_ARENA_TAKE(carom_scratch(context, 0), uint32_t, count);
+    if (largest == NULL) return carom_fail_memory(context, count * 4ull, "the regions of a solid");
+    for (uint32_t t = 0; t < count; ++t) {
+        uint32_t first = solid->region_of[t];
+        CAROM_ASSERT(first <= t);
+        if (first == t || sizes[t] > sizes[largest[first]]) largest[first] = t;
+    }
+    for (uint32_t t = 0; t < count; ++t)
+        if (solid->region_of[t] == t) solid->regions[next++] = largest[t];
+    CAROM_ASSERT(next == solid->region_count);
+    return CAROM_OK;
+}
+
+carom_status carom_solid_reserve_regions(carom_context *context, carom_solid *solid) {
+    CAROM_ASSERT(solid->region_count != 0 && solid->region_count <= solid->view.triangle_count);
     if (solid->regions == NULL)
         solid->regions = carom_allocate(&solid->allocator, solid->region_count, sizeof(uint32_t));
-    CAROM_ASSERT(solid->region_count <= count);
-    if (solid->regions == NULL)
-        return carom_fail_memory(context, solid->region_count * 4ull, "the regions of a solid");
-    uint32_t next = 0;
-    for (uint64_t t = 0; t < count; ++t)
-        if (firsts[t] == t) solid->regions[next++] = largest[t];
-    CAROM_ASSERT(next == solid->region_count);
+    if (solid->regions != NULL) return CAROM_OK;
+    return carom_fail_memory(context, solid->region_count * 4ull, "the regions of a solid");
+}
+
+carom_status carom_solid_find_regions(carom_context *context, carom_solid *solid,
+                                      const carom_mesh_report *report) {
+    uint64_t count = solid->view.triangle_count, parts = count / CAROM_SOLID_PART + 1;
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    region_job job = {context, solid, CAROM_ARENA_TAKE(scratch, double, count),
+                      CAROM_ARENA_TAKE(scratch, double, parts),
+                      CAROM_ARENA_TAKE(scratch, double, parts)};
+    if (job.sizes == NULL || job.longest == NULL || job.side_lengths == NULL)
+        return carom_fail_memory(context, count * 8, "the regions of a solid");
+    CAROM_TRY(find_region_of(context, solid, report));
+    CAROM_TRY(carom_solid_reserve_regions(context, solid));
+    CAROM_TRY(carom_parallel_for(context, count, CAROM_SOLID_PART, measure_part, &job));
+    solid->longest = solid->side_lengths = 0.0;
+    for (uint64_t i = 0; i * CAROM_SOLID_PART < count; ++i) {
+        solid->longest = CAROM_MAX(solid->longest, job.longest[i]);
+        solid->side_lengths += job.side_lengths[i];
+    }
+    CAROM_TRY(choose_largest(context, solid, job.sizes));
     carom_arena_rewind(scratch, mark);
     return CAROM_OK;
 }
@@ -284,9 +317,6 @@ static carom_status count_windings(carom_context *context, carom_solid *solid,
 
 /* ---- Plain faces ----------------------------------------------------------------------------- */
 
-/* Triangles of a region: below, a sample costs more than it may save. */
-#define LEAST_REGION 32u
-
 static bool take_plain(void *user, carom_solid_key triangle, const int a[2], const int b[2]) {
     bool *plain = user;
     (void)triangle, (void)b;
@@ -294,10 +324,17 @@ static bool take_plain(void *user, carom_solid_key triangle, const int a[2], con
     return true;
 }
 
+bool carom_solid_is_plain_at(const carom_solid_query *query, uint32_t triangle) {
+    bool plain = false;
+    carom_solid_witness witness = {.query = query, .alone = true, .fn = take_plain, .user = &plain};
+    carom_solid_witness_corner(&witness, carom_solid_key_make(0, triangle));
+    return plain;
+}
+
 /* Where a mesh intersects itself, finds faces on which it does not, with winding numbers 0 and 1 on
  * their sides: of each region of faces that no other intersects, one is sampled. */
-static carom_status find_plain_faces(carom_context *context, carom_solid *solid,
-                                     const carom_solid_query *query) {
+carom_status carom_solid_find_plain_faces(carom_context *context, carom_solid *solid,
+                                          const carom_solid_query *query) {
     const carom_soup_view *soup = &solid->view;
     uint64_t count = soup->triangle_count;
     carom_arena *scratch = carom_scratch(context, 0);
@@ -316,13 +353,9 @@ static carom_status find_plain_faces(carom_context *context, carom_solid *solid,
     for (uint64_t t = 0; t < count; ++t)
         if (!touched[t]) ++sizes[firsts[t]];
     for (uint64_t t = 0; t < count; ++t) {
-        bool plain = false;
-        carom_solid_witness witness = {
-            .query = query, .alone = true, .fn = take_plain, .user = &plain};
-        if (sizes[t] < LEAST_REGION) continue;
+        if (sizes[t] < CAROM_SOLID_LEAST_REGION) continue;
         CAROM_TRY(carom_progress_look(context));
-        carom_solid_witness_corner(&witness, carom_solid_key_make(0, (uint32_t)t));
-        plain_roots[t] = plain;
+        plain_roots[t] = carom_solid_is_plain_at(query, (uint32_t)t);
     }
     for (uint64_t t = 0; t < count; ++t)
         if (!touched[t] && plain_roots[firsts[t]] != 0)
@@ -333,9 +366,9 @@ static carom_status find_plain_faces(carom_context *context, carom_solid *solid,
 /* ---- A solid --------------------------------------------------------------------------------- */
 
 carom_status carom_solid_classify(carom_context *context, carom_solid *solid,
-                                  const carom_mesh_report *report, const carom_pairs *touching) {
+                                  const carom_pairs *touching,
+                                  carom_solid_plain_faces_fn *find_plain_faces) {
     carom_solid_query query;
-    CAROM_TRY(find_regions(context, solid, report));
     if (solid->sides == NULL)
         solid->sides = carom_allocate(&solid->allocator, solid->root_count, 1);
     if (solid->sides == NULL) return carom_fail_memory(context, solid->root_count, "a solid");

@@ -11,10 +11,19 @@ typedef struct carom_solid_facts {
     bool both, only_a, only_b;
 } carom_solid_facts;
 
-/* Computes by_winding and the data that queries need of a solid. `touching` holds all pairs of its
- * faces that intersect other than as neighbours. */
+/* Computes by_winding and the data that queries need of a solid with regions. `touching` holds all
+ * pairs of its faces that intersect other than as neighbours. */
 carom_status carom_solid_classify(carom_context *context, carom_solid *solid,
-                                  const carom_mesh_report *report, const carom_pairs *touching);
+                                  const carom_pairs *touching,
+                                  carom_solid_plain_faces_fn *find_plain_faces);
+
+/* Triangles of a region: below, a sample costs more than it may save. */
+#define CAROM_SOLID_LEAST_REGION 32u
+/* A carom_solid_plain_faces_fn on the CPU. */
+carom_status carom_solid_find_plain_faces(carom_context *context, carom_solid *solid,
+                                          const carom_solid_query *query);
+/* Whether the winding number is 0 on one side of a triangle and 1 on the other. */
+bool carom_solid_is_plain_at(const carom_solid_query *query, uint32_t triangle);
 
 /* Adds the facts from a connected component of a surface that no face of the other solid
  * intersects: from its sides, and from the winding number of the other solid there. */

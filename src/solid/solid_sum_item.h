@@ -21,6 +21,16 @@ typedef struct carom_solid_sum {
     uint64_t low, high;
 } carom_solid_sum;
 
+/* Triangles whose sums of doubles (areas, lengths) are added first to last: then the sums of these
+ * parts are. So CPU and GPU, with any number of threads, have the same bits. */
+#define CAROM_SOLID_PART 256u
+
+/* Adds to a sum, modulo 2^128. */
+CAROM_ITEM void carom_solid_add_sum(carom_solid_sum *to, carom_solid_sum add) {
+    to->low += add.low;
+    to->high += add.high + (to->low < add.low ? 1u : 0u);
+}
+
 /* `weight` times a sum. */
 CAROM_ITEM carom_sum carom_solid_weigh(carom_solid_sum sum, int weight) {
     carom_sum term = {sum.low, sum.high, 0}, all = {0, 0, 0};

@@ -13,22 +13,17 @@
  * out, or it has polygons, which are split along other diagonals. */
 #include "mesh/mesh.h"
 #include "mesh/mesh_report.h"
-#include "solid/solid.h"
+#include "solid/solid_relation.h"
 
 /* ---- What is kept ---------------------------------------------------------------------------- */
 
-/* Whether vertices that were merged still coincide; *different: how many positions there are. */
-static bool still_coincide(const carom_solid *solid, const carom_mesh_view *points,
-                           uint64_t *different) {
+/* Whether vertices that were merged still coincide. */
+static bool still_coincide(const carom_solid *solid, const carom_mesh_view *points) {
     const uint32_t *first = solid->given.first;
-    *different = 0;
-    for (uint64_t v = 0; v < points->vertex_count; ++v) {
-        if (first[v] == v)
-            ++*different;
-        else if (carom_vec_compare(carom_mesh_position(points, v),
-                                   carom_mesh_position(points, first[v])) != 0)
+    for (uint64_t v = 0; v < points->vertex_count; ++v)
+        if (first[v] != v && carom_vec_compare(carom_mesh_position(points, v),
+                                               carom_mesh_position(points, first[v])) != 0)
             return false;
-    }
     return true;
 }
 
@@ -46,8 +41,7 @@ static carom_status has_same_vertices(carom_context *context, const carom_solid 
     return CAROM_OK;
 }
 
-/* Whether two vertices of faces that intersect coincide. */
-static bool corners_coincide(const carom_soup_view *soup, const carom_pairs *pairs) {
+bool carom_solid_corners_coincide(const carom_soup_view *soup, const carom_pairs *pairs) {
     for (uint64_t i = 0; i < pairs->count; ++i) {
         const uint32_t *a = soup->corners + 3 * (uint64_t)pairs->data[i].a;
         const uint32_t *b = soup->corners + 3 * (uint64_t)pairs->data[i].b;
@@ -70,6 +64,7 @@ static void share_connectivity(const carom_solid *solid, carom_solid *next) {
     next->region_count = solid->region_count;
     next->region_of = solid->region_of;
     next->across = solid->across;
+    next->crossings = solid->crossings;
 }
 
 static void unshare_connectivity(carom_solid *next) {
@@ -127,9 +122,11 @@ static carom_status describe(carom_context *context, const carom_solid *solid, c
                              const carom_mesh_report *report, bool *kept) {
     carom_pairs touching = {0};
     carom_status status = carom_solid_find_touching(context, next, &touching);
-    *kept = !corners_coincide(&next->view, &touching);
+    *kept = !carom_solid_corners_coincide(&next->view, &touching);
+    if (status == CAROM_OK && *kept) status = carom_solid_find_regions(context, next, report);
     if (status == CAROM_OK && *kept)
-        status = carom_solid_describe(context, next, report, &touching);
+        status =
+            carom_solid_describe(context, next, report, &touching, carom_solid_find_plain_faces);
     carom_pairs_free(&touching);
     next->info.complement = solid->info.complement; /* after its relation to itself, as in create */
     return status;
@@ -139,16 +136,16 @@ static carom_status describe(carom_context *context, const carom_solid *solid, c
 static carom_status solid_follow(carom_context *context, const carom_solid *solid,
                                  const carom_mesh_view *points, carom_solid *next, bool *kept) {
     bool turned = solid->info.inside_out != solid->info.complement;
-    uint64_t triangles = solid->view.triangle_count, different;
+    uint64_t triangles = solid->view.triangle_count;
     carom_mesh_report report = {.shells = solid->info.shells};
-    *kept = still_coincide(solid, points, &different);
+    *kept = still_coincide(solid, points);
     if (!*kept) return CAROM_OK;
     double *positions = gather_positions(context, solid, points);
     if (positions == NULL)
         return carom_fail_memory(context, 24 * solid->view.vertex_count, "the corners of a solid");
     CAROM_TRY(carom_soup_follow_on_cpu(context, solid->soup, positions, &next->soup));
     carom_soup_get_view(next->soup, &next->view);
-    if (different != next->view.vertex_count || next->view.degenerate_faces != 0)
+    if (solid->given.different != next->view.vertex_count || next->view.degenerate_faces != 0)
         CAROM_TRY(has_same_vertices(context, solid, points, kept));
     if (!*kept) return CAROM_OK;
     CAROM_TRY(carom_solid_prefix_sums_make(context, &next->allocator, &next->view, &next->sums));
@@ -161,7 +158,6 @@ static carom_status solid_follow(carom_context *context, const carom_solid *soli
     for (uint64_t t = 0; t < triangles; ++t)
         next->represents[t] = (uint8_t)(solid->represents[t] & ~CAROM_SOLID_PLAIN_FACE);
     next->info = (carom_solid_info){0};
-    next->longest = next->side_lengths = 0.0;
     return describe(context, solid, next, &report, kept);
 }
 
@@ -205,47 +201,141 @@ static carom_status solid_make_spare(carom_context *context, carom_solid *solid)
     return CAROM_OK;
 }
 
+/* The new positions: a view of the host without faces, or in device memory, or both. */
+typedef struct new_positions {
+    carom_mesh_view points; /* its positions are NULL until they are read from the device */
+    carom_device_solid_given given;
+} new_positions;
+
+/* Reads positions from the device, into scratch of worker 0. */
+static carom_status fetch_points(carom_context *context, new_positions *positions) {
+    carom_mesh_view *points = &positions->points;
+    uint64_t bytes = 3 * carom_scalar_size(points->scalar) * points->vertex_count;
+    if (points->positions != NULL) return CAROM_OK;
+    void *read = carom_arena_take(carom_scratch(context, 0), 1, bytes);
+    if (read == NULL) return carom_fail_memory(context, bytes, "reading positions");
+    CAROM_TRY(carom_cuda_read(context, read, positions->given.data, bytes));
+    points->positions = read;
+    return carom_mesh_check(context, points);
+}
+
+/* On the device where that is possible, else on the host. */
+static carom_status solid_follow_anywhere(carom_context *context, carom_solid *solid,
+                                          new_positions *positions, bool *kept,
+                                          uint64_t *host_items) {
+    carom_solid *next = solid->spare;
+    carom_solid_followed followed = CAROM_SOLID_NOT_FOLLOWED;
+    bool device = context->backend == CAROM_BACKEND_CUDA;
+    if (device)
+        CAROM_TRY(carom_solid_device_follow(context, solid, next, &positions->given, &followed,
+                                            host_items));
+    *kept = followed == CAROM_SOLID_FOLLOWED;
+    if (followed != CAROM_SOLID_NOT_FOLLOWED) return CAROM_OK;
+    carom_solid_device_release(next);
+    CAROM_TRY(fetch_points(context, positions));
+    CAROM_TRY(solid_follow(context, solid, &positions->points, next, kept));
+    if (!*kept || !device) return CAROM_OK;
+    *host_items = solid->view.triangle_count;
+    return carom_solid_device_make(context, next);
+}
+
 /* *kept: the solid has the new positions; else it has not changed and must be made anew. */
 static carom_status update_kept(carom_context *context, carom_solid *solid,
-                                const carom_mesh_view *points, bool *kept) {
+                                new_positions *positions, bool *kept, uint64_t *host_items) {
     CAROM_TRY(solid_make_spare(context, solid));
     carom_solid *next = solid->spare;
-    carom_arena *scratch = carom_scratch(context, 0);
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
     share_connectivity(solid, next);
-    carom_status status = solid_follow(context, solid, points, next, kept);
-    carom_arena_rewind(scratch, mark);
-    if (status == CAROM_OK && *kept && context->backend == CAROM_BACKEND_CUDA)
-        status = carom_solid_device_make(context, next);
+    carom_status status = solid_follow_anywhere(context, solid, positions, kept, host_items);
     if (status == CAROM_OK && *kept) {
         exchange(solid, next);
         solid->spare = next;
-        carom_solid_device_release(next);
     } else {
         solid->across = next->across; /* it may be new */
+        solid->crossings = next->crossings;
     }
     unshare_connectivity(next);
     return status;
 }
 
+/* host_items: triangles that the host measured. */
+static carom_status update_solid(carom_context *context, carom_solid *solid,
+                                 new_positions *positions, uint64_t *host_items) {
+    bool kept = false;
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = CAROM_OK;
+    *host_items = 0;
+    if (solid->given.offsets == NULL)
+        status = update_kept(context, solid, positions, &kept, host_items);
+    if (status == CAROM_OK && !kept) {
+        *host_items = solid->view.triangle_count;
+        status = fetch_points(context, positions);
+        if (status == CAROM_OK) status = make_anew(context, solid, &positions->points);
+    }
+    carom_arena_rewind(scratch, mark);
+    return status;
+}
+
+static carom_status check_update_count(carom_context *context, const carom_solid *solid,
+                                       uint64_t count) {
+    CAROM_TRY(carom_solid_check_backend(context, solid));
+    if (count == solid->given.vertex_count) return CAROM_OK;
+    return carom_fail(context, CAROM_BAD_INPUT,
+                      "the solid was made of %llu vertices, the update has %llu; make a new "
+                      "solid instead",
+                      (unsigned long long)solid->given.vertex_count, (unsigned long long)count);
+}
+
+/* Positions of the host as packed doubles: those of the view, or a copy in scratch of worker 0. */
+static carom_status pack_positions(carom_context *context, const carom_mesh_view *points,
+                                   carom_device_solid_given *given) {
+    *given = (carom_device_solid_given){points->positions, .doubles = true};
+    if (points->scalar == CAROM_SCALAR_FLOAT64 && carom_mesh_stride(points) == 3 * sizeof(double))
+        return CAROM_OK;
+    double *packed = CAROM_ARENA_TAKE(carom_scratch(context, 0), double, 3 * points->vertex_count);
+    if (packed == NULL)
+        return carom_fail_memory(context, 24 * points->vertex_count, "the corners of a solid");
+    for (uint64_t v = 0; v < points->vertex_count; ++v)
+        carom_vec_store(carom_mesh_position(points, v), packed + 3 * v);
+    given->data = packed;
+    return CAROM_OK;
+}
+
 carom_status carom_solid_update(carom_context *context, carom_solid *solid,
                                 const carom_mesh_view *mesh) {
-    bool kept = false;
+    uint64_t host_items;
     CAROM_ENTER(context);
     CAROM_REQUIRE_INPUT(solid, "solid");
     CAROM_REQUIRE_INPUT(mesh, "mesh");
-    CAROM_TRY(carom_solid_check_backend(context, solid));
-    if (mesh->vertex_count != solid->given.vertex_count)
-        return carom_fail(context, CAROM_BAD_INPUT,
-                          "the solid was made of %llu vertices, the update has %llu; make a new "
-                          "solid instead",
-                          (unsigned long long)solid->given.vertex_count,
-                          (unsigned long long)mesh->vertex_count);
-    carom_mesh_view points = {.positions = mesh->positions,
-                              .scalar = mesh->scalar,
-                              .stride = mesh->stride,
-                              .vertex_count = mesh->vertex_count};
-    CAROM_TRY(carom_mesh_check(context, &points));
-    if (solid->given.offsets == NULL) CAROM_TRY(update_kept(context, solid, &points, &kept));
-    return kept ? CAROM_OK : make_anew(context, solid, &points);
+    CAROM_TRY(check_update_count(context, solid, mesh->vertex_count));
+    new_positions positions = {.points = {.positions = mesh->positions,
+                                          .scalar = mesh->scalar,
+                                          .stride = mesh->stride,
+                                          .vertex_count = mesh->vertex_count}};
+    CAROM_TRY(carom_mesh_check(context, &positions.points));
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = CAROM_OK;
+    if (context->backend == CAROM_BACKEND_CUDA)
+        status = pack_positions(context, &positions.points, &positions.given);
+    if (status == CAROM_OK) status = update_solid(context, solid, &positions, &host_items);
+    carom_arena_rewind(scratch, mark);
+    return status;
+}
+
+carom_status carom_cuda_solid_update(carom_context *context, carom_solid *solid,
+                                     const carom_cuda_positions *positions, uint64_t *host_items) {
+    uint64_t unused;
+    carom_device *device;
+    CAROM_ENTER(context);
+    CAROM_REQUIRE_INPUT(solid, "solid");
+    CAROM_REQUIRE(positions != NULL, CAROM_ARE_NULL("positions"));
+    CAROM_REQUIRE_KNOWN(positions->scalar, CAROM_SCALAR_COUNT, "scalar type");
+    CAROM_REQUIRE_INPUTS(positions->data, positions->count, "positions");
+    CAROM_TRY(carom_device_of(context, "an update in device memory", &device));
+    CAROM_TRY(check_update_count(context, solid, positions->count));
+    new_positions all = {.points = {.scalar = positions->scalar, .vertex_count = positions->count},
+                         .given = {positions->data, .on_device = true,
+                                   .doubles = positions->scalar == CAROM_SCALAR_FLOAT64}};
+    return update_solid(context, solid, &all, host_items != NULL ? host_items : &unused);
 }

@@ -285,6 +285,13 @@ carom_status carom_soup_create_on_cpu(carom_context *context, const carom_soup_d
     return create(context, CAROM_BACKEND_CPU, def, out);
 }
 
+carom_status carom_soup_create_on_device(carom_context *context, const carom_soup_def *def,
+                                         carom_soup **out) {
+    *out = NULL;
+    CAROM_TRY(carom_soup_device_check_new(context, def));
+    return create(context, context->backend, def, out);
+}
+
 /* A soup with the faces of another, and space for positions. */
 static carom_status create_beside(carom_context *context, const carom_soup *like,
                                   carom_scalar scalar, carom_soup **out) {
@@ -326,9 +333,28 @@ carom_status carom_soup_follow_on_cpu(carom_context *context, const carom_soup *
     atomic_store_explicit(&soup->cache->balanced, CAROM_SOUP_BALANCED_UNKNOWN,
                           memory_order_relaxed);
     soup->degenerate = like->degenerate;
+    soup->rigid = true;
     CAROM_TRY(soup_copy_positions(context, soup->positions, soup->scalar, 0, &points));
-    soup->failed = carom_soup_prepare_like(context, soup, like);
+    soup->failed = like->rigid ? carom_soup_prepare_like(context, soup, like)
+                               : carom_soup_prepare(context, soup);
     return soup->failed;
+}
+
+void carom_soup_get_written(carom_soup *soup, double **positions, carom_bvh_node **nodes) {
+    CAROM_ASSERT(soup->backend == CAROM_BACKEND_CPU && soup->scalar == CAROM_SCALAR_FLOAT64);
+    *positions = soup->positions;
+    *nodes = soup->bvh.nodes;
+}
+
+void carom_soup_begin_written(carom_soup *soup, const double low[3], const double high[3]) {
+    atomic_store_explicit(&soup->cache->balanced, CAROM_SOUP_BALANCED_UNKNOWN,
+                          memory_order_relaxed);
+    carom_soup_choose_frame(soup, low, high);
+    carom_obb_free(&soup->oriented, &soup->allocator);
+    soup->rigid = false;
+    memset(soup->states, 0, soup->triangle_count);
+    soup->degenerate_faces = 0;
+    soup->failed = CAROM_OK;
 }
 
 carom_status carom_soup_create(carom_context *context, const carom_soup_def *def,
@@ -581,6 +607,8 @@ void carom_soup_get_view(const carom_soup *soup, carom_soup_view *view) {
                               .scale = soup->scale,
                               .origin = soup->origin,
                               .bounds = soup->bounds,
+                              .lowest = soup->lowest,
+                              .highest = soup->highest,
                               .bvh = &soup->bvh,
                               .device = soup->device,
                               .slot_corners = soup->slot_corners};

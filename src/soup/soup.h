@@ -72,7 +72,8 @@ struct carom_soup {
     /* Boxes are x * scale - origin in float32, rounded outwards. */
     carom_vec3 origin;
     double scale;
-    carom_box bounds; /* of all vertices */
+    carom_box bounds;           /* of all vertices */
+    carom_vec3 lowest, highest; /* their bounds as given, of soups on the CPU */
     carom_bvh bvh;
     uint32_t *slot_corners; /* three corners per slot in the tree */
     uint64_t slot_capacity;
@@ -119,6 +120,9 @@ carom_status carom_soup_prepare(carom_context *context, carom_soup *soup);
 /* The same in the order of the trees of `like`, a rigid soup of the same faces, unless worn. */
 carom_status carom_soup_prepare_like(carom_context *context, carom_soup *soup,
                                      const carom_soup *like);
+
+/* Chooses the frame of a soup of doubles whose positions have these bounds. */
+void carom_soup_choose_frame(carom_soup *soup, const double low[3], const double high[3]);
 
 /* Builds the tree of oriented boxes; with `like`, its order is that of the tree of `like`. */
 carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup,

@@ -233,6 +233,18 @@ carom_status carom_soup_device_each(carom_context *context, const carom_soup_dev
     return status;
 }
 
+carom_status carom_soup_self_pairs_on_device(carom_context *context, carom_soup *soup,
+                                             const void *device_positions,
+                                             uint32_t *degenerate_faces, carom_pairs *pairs) {
+    const carom_soup_device_query query = {.a = soup};
+    soup->stale = true;
+    CAROM_TRY(carom_device_pass(
+        context, soup_device_table()->update(context->device, soup->device, device_positions)));
+    CAROM_TRY(carom_soup_device_pairs(context, &query, pairs));
+    *degenerate_faces = soup_device_table()->degenerate_faces(soup->device);
+    return CAROM_OK;
+}
+
 /* ---- Near faces ------------------------------------------------------------------------------ */
 
 carom_status carom_soup_device_check_k_free(carom_context *context, const carom_soup *soup) {

@@ -163,21 +163,11 @@ static carom_status soup_prepare_find_bounds(carom_context *context, const carom
     return CAROM_OK;
 }
 
-/* Chooses scale and origin, and computes the bounds in that frame. */
-static carom_status soup_prepare_choose_frame(carom_context *context, carom_soup *soup) {
-    soup->origin = carom_vec(0.0, 0.0, 0.0);
+void carom_soup_choose_frame(carom_soup *soup, const double low[3], const double high[3]) {
+    double origin[3], most = 0.0;
+    soup->lowest = carom_vec(low[0], low[1], low[2]);
+    soup->highest = carom_vec(high[0], high[1], high[2]);
     soup->scale = 1.0;
-    soup->bounds = carom_box_empty();
-    if (soup->vertex_count == 0) return CAROM_OK;
-    double low[3], high[3], most = 0.0;
-    CAROM_TRY(soup_prepare_find_bounds(context, soup, low, high));
-    if (soup->scalar == CAROM_SCALAR_FLOAT32) {
-        for (int k = 0; k < 3; ++k) {
-            soup->bounds.low[k] = (float)low[k];
-            soup->bounds.high[k] = (float)high[k];
-        }
-        return CAROM_OK;
-    }
     for (int k = 0; k < 3; ++k) most = CAROM_MAX(CAROM_MAX(-low[k], high[k]), most);
     if (most >= CAROM_SCALE_LIMIT || (most < CAROM_SCALE_LEAST && most > 0.0)) {
         int exponent;
@@ -185,7 +175,6 @@ static carom_status soup_prepare_choose_frame(carom_context *context, carom_soup
         soup->scale =
             ldexp(1.0, CAROM_MAX(-CAROM_EXPONENT_MOST, CAROM_MIN(-exponent, CAROM_EXPONENT_MOST)));
     }
-    double origin[3];
     for (int k = 0; k < 3; ++k) {
         float ignored;
         origin[k] = 0.5 * (low[k] * soup->scale + high[k] * soup->scale);
@@ -194,6 +183,26 @@ static carom_status soup_prepare_choose_frame(carom_context *context, carom_soup
     }
     soup->origin = carom_vec(origin[0], origin[1], origin[2]);
     CAROM_ASSERT(soup->bounds.low[0] <= soup->bounds.high[0]);
+}
+
+/* Chooses scale and origin, and computes the bounds in that frame. */
+static carom_status soup_prepare_find_frame(carom_context *context, carom_soup *soup) {
+    soup->origin = soup->lowest = soup->highest = carom_vec(0.0, 0.0, 0.0);
+    soup->scale = 1.0;
+    soup->bounds = carom_box_empty();
+    if (soup->vertex_count == 0) return CAROM_OK;
+    double low[3], high[3];
+    CAROM_TRY(soup_prepare_find_bounds(context, soup, low, high));
+    if (soup->scalar != CAROM_SCALAR_FLOAT32) {
+        carom_soup_choose_frame(soup, low, high);
+        return CAROM_OK;
+    }
+    soup->lowest = carom_vec(low[0], low[1], low[2]);
+    soup->highest = carom_vec(high[0], high[1], high[2]);
+    for (int k = 0; k < 3; ++k) {
+        soup->bounds.low[k] = (float)low[k];
+        soup->bounds.high[k] = (float)high[k];
+    }
     return CAROM_OK;
 }
 
@@ -315,7 +324,7 @@ static carom_status soup_prepare_all(carom_context *context, carom_soup *soup,
                                      const carom_soup *like, uint32_t *degenerate_faces) {
     uint64_t count = soup->triangle_count;
     face_count faces = {.soup = soup};
-    CAROM_TRY(soup_prepare_choose_frame(context, soup));
+    CAROM_TRY(soup_prepare_find_frame(context, soup));
     CAROM_TRY(carom_parallel_for(context, count, AREA_GRAIN, soup_prepare_find_degenerate, soup));
     CAROM_TRY(carom_parallel_for(context, count, STATE_GRAIN, count_degenerate_faces, &faces));
     *degenerate_faces = atomic_load(&faces.degenerate);

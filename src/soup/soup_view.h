@@ -29,8 +29,9 @@ typedef struct carom_soup_view {
     /* Boxes are x * scale - origin in float32, rounded outwards. */
     double scale;
     carom_vec3 origin;
-    carom_box bounds;     /* of all vertices */
-    const carom_bvh *bvh; /* empty if the soup has no tree */
+    carom_box bounds;           /* of all vertices */
+    carom_vec3 lowest, highest; /* their bounds as given, of soups on the CPU */
+    const carom_bvh *bvh;       /* empty if the soup has no tree */
     /* NULL on the CPU. Else positions on the host may be stale, and there is no tree. */
     const struct carom_device_soup *device;
     const uint32_t *slot_corners; /* three corners per slot of the tree */
@@ -80,12 +81,28 @@ carom_status carom_soup_create_on_cpu(carom_context *context, const carom_soup_d
 carom_status carom_soup_self_pairs_on_cpu(carom_context *context, const carom_soup *soup,
                                           carom_pairs *pairs);
 
-/* Makes *soup a soup with the faces of `like` and other positions. `like` is a rigid soup of
+/* The same on the GPU, in a context of that backend. */
+carom_status carom_soup_create_on_device(carom_context *context, const carom_soup_def *def,
+                                         carom_soup **soup);
+/* Updates such a soup of triangles from positions in device memory, in doubles, and waits: how many
+ * degenerate faces it has then, and its pairs, as carom_soup_self_pairs_on_cpu gives them. */
+carom_status carom_soup_self_pairs_on_device(carom_context *context, carom_soup *soup,
+                                             const void *device_positions,
+                                             uint32_t *degenerate_faces, carom_pairs *pairs);
+
+/* Makes *soup a soup with the faces of `like` and other positions. `like` is a soup of
  * triangles on the CPU; *soup is NULL or from an earlier call for a soup of the same faces, whose
- * memory is used again. The trees keep the order of those of `like` while their boxes are tight.
+ * memory is used again. The trees keep the order of those of `like` while their boxes are tight, if
+ * it is rigid.
  * After a failure *soup may only be passed here again or destroyed. */
 carom_status carom_soup_follow_on_cpu(carom_context *context, const carom_soup *like,
                                       const double *positions, carom_soup **soup);
+/* Where a soup from carom_soup_follow_on_cpu has positions and the nodes of its aligned tree, for
+ * a GPU that writes them. */
+void carom_soup_get_written(carom_soup *soup, double **positions, carom_bvh_node **nodes);
+/* Prepares such a soup for positions with these bounds and no degenerate triangle; the boxes of the
+ * nodes are then in its new frame. It has no oriented tree: searches use the aligned one. */
+void carom_soup_begin_written(carom_soup *soup, const double low[3], const double high[3]);
 /* Changes how searches of the aligned tree, such as for the pairs of a soup, treat degenerate
  * triangles. After a failure the soup may only be destroyed. */
 carom_status carom_soup_treat_degenerate_on_cpu(carom_context *context, carom_soup *soup,

@@ -385,6 +385,15 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 cudaError_t cudaMemset(void *to, int value, size_t bytes);
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream = nullptr);
 
+/* The memory of the host needs no pinning here. */
+enum { cudaHostRegisterDefault = 0 };
+static inline cudaError_t cudaHostRegister(void *, size_t, unsigned) {
+    return cudaSuccess;
+}
+static inline cudaError_t cudaHostUnregister(void *) {
+    return cudaSuccess;
+}
+
 /* ---- Streams, events, graphs ----------------------------------------------------------------- */
 
 enum { cudaStreamNonBlocking = 1 };
