@@ -131,6 +131,8 @@ static void many_spheres_follow_all_pairs(void **state) {
         carom_gas_def def = make_def(seed);
         carom_gas_info info;
         carom_gas *gas;
+        /* Many cells are wholly inside the largest sphere, and some just outside. */
+        if (seed % 2 == 0) def.edges = (carom_vec3){2.1, 2.3, 2.2};
         int count = fill((uint64_t)seed, &def, 1e-3, campaign_is_long() ? MOST_SPHERES : 1500);
         int events = campaign_is_long() ? 5000 : 400;
         assert_ok(context, gas_create(context, &def, spheres, (uint64_t)count, &gas));

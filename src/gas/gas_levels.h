@@ -31,14 +31,14 @@ static inline bool carom_gas_is_unlike(const carom_gas *gas) {
 /* True when levels of cells are of use: the radii are unlike, or they differ and a cell for the
  * largest would hold many spheres. Twenty-seven cells with more than a hundred candidates take
  * longer than a few levels. */
-#define CAROM_GAS_LEVELS_RATIO 2.0
-#define CAROM_GAS_CROWDED_CELL 4.0 /* spheres */
+#define CAROM_GAS_LEVELS_RATIO   2.0
+#define CAROM_GAS_LEVELS_DENSITY 4.0 /* spheres */
 static inline bool carom_gas_needs_levels(const carom_gas *gas) {
     if (carom_gas_is_unlike(gas)) return true;
     double share = 1.0, edge = CAROM_GAS_LEAST_WISH * 2.0 * gas->largest;
     for (int axis = 0; axis < 3; ++axis) share *= fmin(edge / gas->rules.edge[axis], 1.0);
     return gas->largest > CAROM_GAS_LEVELS_RATIO * gas->smallest &&
-           (double)gas->count * share > CAROM_GAS_CROWDED_CELL;
+           (double)gas->count * share > CAROM_GAS_LEVELS_DENSITY;
 }
 
 /* Chooses the levels and their cells where they are of use; else there are none. */

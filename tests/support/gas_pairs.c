@@ -40,9 +40,9 @@ static gas_oracle_event alone(const gas_pairs *o, int i) {
     return best;
 }
 
-/* The meeting of two spheres, in the images that come within reach before all are looked at again.
+/* The collision of two spheres, in the images that come within reach before all are looked at again.
  */
-static gas_oracle_event meeting(const gas_pairs *o, int i, int k) {
+static gas_oracle_event find_collision(const gas_pairs *o, int i, int k) {
     int a = i < k ? i : k, b = i < k ? k : i, from[3], to[3], image[3];
     const carom_gas_rules *rules = &o->rules;
     double xa[3], xb[3], va[3], vb[3], reach = o->radius[a] + o->radius[b];
@@ -78,7 +78,7 @@ static void find_first(gas_pairs *o, int i) {
     gas_oracle_event best = alone(o, i);
     for (int k = 0; k < o->count; ++k) {
         if (k == i) continue;
-        gas_oracle_event pair = meeting(o, i, k);
+        gas_oracle_event pair = find_collision(o, i, k);
         if (comes_before(&pair, &best)) best = pair;
     }
     o->first[i] = best;
@@ -160,7 +160,7 @@ static void compare_again(gas_pairs *o, const int changed[2]) {
             continue;
         }
         for (int c = 0; c < 2; ++c) {
-            gas_oracle_event pair = meeting(o, i, changed[c]);
+            gas_oracle_event pair = find_collision(o, i, changed[c]);
             if (comes_before(&pair, &o->first[i])) o->first[i] = pair;
         }
     }
