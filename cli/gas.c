@@ -291,6 +291,14 @@ static carom_status fail_to_fit(cli *cli, uint64_t count, double radius, const c
     return CAROM_BAD_INPUT;
 }
 
+static carom_status fail_to_mix(cli *cli, uint64_t count, const carom_gas_def *def) {
+    snprintf(cli->message, sizeof(cli->message),
+             "%llu spheres of these kinds do not fit a box of edges %g, %g and %g, neither on a "
+             "lattice nor the smaller between the larger",
+             (unsigned long long)count, def->edges.x, def->edges.y, def->edges.z);
+    return CAROM_BAD_INPUT;
+}
+
 static carom_status fail_memory(cli *cli, uint64_t count) {
     snprintf(cli->message, sizeof(cli->message), "no memory for %llu spheres (%llu bytes)",
              (unsigned long long)count, (unsigned long long)(count * sizeof(carom_gas_sphere)));
@@ -321,6 +329,21 @@ static carom_status mix(const options *o, const mixture *m, carom_gas_sphere *sp
     free(kind_of);
     scene_gas_heat(spheres, count, seed_of(o));
     return o->mixture != NULL && *labels == NULL ? CAROM_NO_MEMORY : CAROM_OK;
+}
+
+/* A mixture that does not fit a lattice for its largest spheres: *spheres is NULL where it does not
+ * fit at all. */
+static carom_status scatter(const options *o, const carom_gas_def *def, const mixture *m,
+                            uint64_t count, carom_gas_sphere **spheres, gas_label **labels) {
+    uint8_t *kind_of = malloc(count);
+    if (kind_of == NULL) return CAROM_NO_MEMORY;
+    *spheres = scene_gas_scatter(def, count, m->kinds, m->count, seed_of(o), kind_of);
+    if (*spheres != NULL) {
+        *labels = label_kinds(kind_of, count);
+        scene_gas_heat(*spheres, count, seed_of(o));
+    }
+    free(kind_of);
+    return *spheres != NULL && *labels == NULL ? CAROM_NO_MEMORY : CAROM_OK;
 }
 
 static carom_status create_of(cli *cli, const carom_gas_def *def, const carom_gas_sphere *spheres,
@@ -356,12 +379,20 @@ static carom_status create(cli *cli, const options *o, carom_gas_def *def, gas_l
     /* The library reports what is not a box. */
     if (count == 0 || !isfinite(def->edges.x) || !(radius > 0.0))
         return carom_gas_create(cli->context, def, gas);
-    if (!(radius <= scene_gas_most_radius(count, def->edges)))
-        return fail_to_fit(cli, count, radius, def);
-    carom_gas_sphere *spheres = scene_gas_lattice(count, radius, def->edges, seed_of(o));
-    if (spheres == NULL) return fail_memory(cli, count);
-    scene_gas_keep_inside(spheres, count, def);
-    carom_status status = mixed ? mix(o, &m, spheres, count, labels) : CAROM_OK;
+    carom_gas_sphere *spheres = NULL;
+    bool fits = radius <= scene_gas_most_radius(count, def->edges);
+    carom_status status = CAROM_OK;
+    if (fits) {
+        spheres = scene_gas_lattice(count, radius, def->edges, seed_of(o));
+        if (spheres == NULL) return fail_memory(cli, count);
+        scene_gas_keep_inside(spheres, count, def);
+        if (mixed) status = mix(o, &m, spheres, count, labels);
+    } else {
+        if (o->mixture != NULL) status = scatter(o, def, &m, count, &spheres, labels);
+        if (status == CAROM_OK && spheres == NULL && o->mixture == NULL)
+            return fail_to_fit(cli, count, radius, def);
+        if (status == CAROM_OK && spheres == NULL) return fail_to_mix(cli, count, def);
+    }
     if (status != CAROM_OK) {
         free(spheres);
         return fail_memory(cli, count);
@@ -520,9 +551,12 @@ typedef struct outcome {
     carom_gas_measures before, measures;
     carom_gas_info info;
     double prepare_s, query_s, gr_s, overlap, time;
-    uint64_t frames;   /* planned frames of the trajectory, and samples of g(r) */
-    uint64_t samples;  /* of g(r) */
-    gas_label *labels; /* of the spheres; or NULL */
+    carom_gas_measures block_start; /* of a block of Z */
+    uint64_t z_block, z_pieces;     /* blocks so far, and pieces of the run per block */
+    double z_mean, z_square;        /* mean, and sum of squares about it */
+    uint64_t frames;                /* planned frames of the trajectory, and samples of g(r) */
+    uint64_t samples;               /* of g(r) */
+    gas_label *labels;              /* of the spheres; or NULL */
     gas_output trajectory, events;
     output gr_file;
     bool gr_is_failed; /* that file cannot be written */
@@ -604,6 +638,37 @@ static carom_status take_sample(cli *cli, const carom_gas *gas, double time,
     return status;
 }
 
+/* Z over blocks of the run, for its standard error. */
+#define Z_BLOCKS 20
+
+static void begin_blocks(outcome *result, uint64_t pieces) {
+    result->z_block = 0;
+    result->z_pieces = pieces / Z_BLOCKS != 0 ? pieces / Z_BLOCKS : 1;
+    result->block_start = result->before;
+}
+
+/* At the end of a piece: the end of a block, or not. */
+static carom_status end_piece(cli *cli, const carom_gas *gas, uint64_t piece, outcome *result) {
+    carom_gas_measures m;
+    if (piece == 0 || piece % result->z_pieces != 0) return CAROM_OK;
+    carom_status status = carom_gas_measure(cli->context, gas, &m);
+    double scale = 2.0 * m.energy * (m.time - result->block_start.time);
+    if (status != CAROM_OK || !isfinite(m.z) || !(scale > 0.0)) return status;
+    double z = 1.0 + (m.virial - result->block_start.virial) / scale;
+    double old = result->z_mean; /* Welford 1962 */
+    ++result->z_block;
+    result->z_mean += (z - old) / (double)result->z_block;
+    result->z_square += (z - old) * (z - result->z_mean);
+    result->block_start = m;
+    return CAROM_OK;
+}
+
+/* The standard error of Z in this run; NaN where there are not two blocks. */
+static double z_error(const outcome *r) {
+    double n = (double)r->z_block;
+    return r->z_block > 1 ? sqrt(r->z_square / ((n - 1.0) * n)) : (double)NAN;
+}
+
 /* Runs in pieces between the samples; the first is the start, the last is the end. The deepest
  * overlap is determined at each. */
 static carom_status run_pieces(cli *cli, const options *o, carom_gas *gas, outcome *result) {
@@ -623,6 +688,7 @@ static carom_status run_pieces(cli *cli, const options *o, carom_gas *gas, outco
     double from = carom_gas_get_time(gas), last = 0.0;
     carom_status status = CAROM_OK;
     result->frames = frames;
+    begin_blocks(result, pieces);
     for (uint64_t piece = 0; piece <= pieces && status == CAROM_OK; ++piece) {
         double now = o->time * (double)piece / (double)pieces, until = from + now, overlap;
         double began = carom_time_seconds();
@@ -635,6 +701,7 @@ static carom_status run_pieces(cli *cli, const options *o, carom_gas *gas, outco
         if (status == CAROM_OK) status = carom_gas_overlap(context, gas, &overlap);
         if (status == CAROM_OK && overlap > result->overlap) result->overlap = overlap;
         last = now;
+        if (status == CAROM_OK) status = end_piece(cli, gas, piece, result);
         if (status != CAROM_OK || !samples || (frames == 1 && piece == 0)) continue;
         status = take_sample(cli, gas, until, &spheres, result);
     }
@@ -747,6 +814,8 @@ static void print_json(const cli *cli, const outcome *r, uint64_t events, double
     json_number(&j, "time", r->time);
     json_number(&j, "measured_time", m->time);
     json_number(&j, "z", m->z);
+    json_number(&j, "z_error", z_error(r));
+    json_count(&j, "z_blocks", r->z_block);
     json_number(&j, "energy", m->energy);
     json_number(&j, "energy_drift", drift);
     json_number(&j, "overlap", r->overlap);
@@ -805,7 +874,11 @@ static void print_outcome(const cli *cli, const options *o, const outcome *r) {
     fprintf(out, "measured over      %g\n", m->time);
     fprintf(out, "collision rate     %.6g per sphere and unit of time\n", m->collision_rate);
     if (isfinite(m->mean_free_path)) fprintf(out, "mean free path     %.6g\n", m->mean_free_path);
-    if (isfinite(m->z)) fprintf(out, "Z                  %.6g\n", m->z);
+    if (isfinite(m->z)) fprintf(out, "Z                  %.6g", m->z);
+    if (isfinite(m->z) && isfinite(z_error(r)))
+        fprintf(out, ", standard error %.2g from %llu blocks", z_error(r),
+                (unsigned long long)r->z_block);
+    if (isfinite(m->z)) fprintf(out, "\n");
     if (isfinite(drift))
         fprintf(out, "energy             %.10g, drift %.2e\n", m->energy, drift);
     else

@@ -1305,7 +1305,7 @@ export interface GasSphere {
     position: Vec3;
     /** up to 1e60 along each axis */
     velocity: Vec3;
-    /** 1e-60 or more; the largest at most ten times the smallest */
+    /** 1e-60 or more; of any ratio to others */
     radius: number;
     /** 0: 1; else from 1e-100 to 1e100 */
     mass: number;
@@ -1342,7 +1342,10 @@ export interface GasDef {
     elasticBelow?: number;
     method?: GasMethod;
     queue?: GasQueue;
-    /** 0: chosen by the method; else the least edge of a cell */
+    /**
+     * 0: chosen by the method; else the least edge of a cell, or about that of the smallest cells where
+     * there are several sizes
+     */
     cellEdge?: number;
     /** radius of neighbour lists, in diameters; 0: chosen by packing fraction */
     cutoff?: number;
@@ -1391,6 +1394,7 @@ export interface GasInfo {
     /** never AUTO */
     method: GasMethod;
     queue: GasQueue;
+    /** the smallest ones */
     cells: number[];
     /** the least of the three */
     cellEdge: number;
@@ -2502,11 +2506,11 @@ export class Gas extends Handle {
      * Advances to `until` (or to the event at which on_event returned true), which is at most 2^103 ticks.
      * on_event may be NULL. When cancelled, or after a failure, the gas stays at its last event and can be
      * advanced again. From 20,000 spheres on, all threads of the context take part where the gas's response
-     * is NULL, the queue is the calendar and the method is not EXTENT. Events, states and measurements are,
-     * bit for bit, those of one thread; only `crossings` and `predictions`, which count work, depend on the
-     * threads. A call starts on one thread, so that short ones pay nothing. Takes some 60 to 80 bytes more
-     * per sphere meanwhile. Cost: amortised O(1) per event with the default queue. Allocates only when the
-     * queue needs more capacity than ever before.
+     * is NULL, the queue is the calendar, the method is not EXTENT and there are cells of one size. Events,
+     * states and measurements are, bit for bit, those of one thread; only `crossings` and `predictions`,
+     * which count work, depend on the threads. A call starts on one thread, so that short ones pay nothing.
+     * Takes some 60 to 80 bytes more per sphere meanwhile. Cost: amortised O(1) per event with the default
+     * queue. Allocates only when the queue needs more capacity than ever before.
      */
     advance(until: number, onEvent?: (event: GasEvent) => boolean | void): void;
     /** Returns the time that the gas has reached. */

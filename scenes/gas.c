@@ -262,6 +262,185 @@ void scene_gas_keep_inside(carom_gas_sphere *spheres, uint64_t count, const caro
     }
 }
 
+/* ---- Mixtures of unlike radii ---------------------------------------------------------------- */
+
+#define SCATTER_TRIES 20000 /* positions per sphere: then it is taken not to fit */
+#define NO_SPHERE     UINT32_MAX
+
+/* The spheres of one kind by the cells of a grid, whose edge is no less than their diameter. */
+typedef struct scatter_grid {
+    double radius;
+    uint64_t size[3];
+    uint32_t *head, *next; /* of a cell; of a sphere */
+} scatter_grid;
+
+typedef struct scatter_work {
+    const carom_gas_def *def;
+    carom_gas_sphere *spheres;
+    scatter_grid grids[SCENE_GAS_MOST_KINDS]; /* the largest radius first */
+} scatter_work;
+
+static bool scatter_begin(const scatter_work *work, scatter_grid *grid, double radius,
+                          uint64_t count, uint64_t all) {
+    const double edges[3] = {work->def->edges.x, work->def->edges.y, work->def->edges.z};
+    double most = ceil(carom_cbrt((double)count)) + 1.0; /* cells along an axis */
+    uint64_t cells = 1;
+    grid->radius = radius;
+    for (int axis = 0; axis < 3; ++axis) {
+        double size = fmin(floor(edges[axis] / (2.0 * radius) * (1.0 - 1e-9)), most);
+        grid->size[axis] = (uint64_t)fmax(size, 1.0);
+        cells *= grid->size[axis];
+    }
+    grid->head = malloc(cells * sizeof(*grid->head));
+    grid->next = malloc(all * sizeof(*grid->next));
+    if (grid->head == NULL || grid->next == NULL) return false;
+    for (uint64_t i = 0; i < cells; ++i) grid->head[i] = NO_SPHERE;
+    return true;
+}
+
+static int64_t scatter_layer(const scatter_work *work, const scatter_grid *grid, int axis,
+                             double x) {
+    const double *edges = &work->def->edges.x;
+    double at = floor(x / edges[axis] * (double)grid->size[axis]);
+    return (int64_t)fmin(fmax(at, 0.0), (double)grid->size[axis] - 1.0);
+}
+
+static bool scatter_overlaps(const scatter_work *work, const carom_gas_sphere *a,
+                             const carom_gas_sphere *b) {
+    const double *edges = &work->def->edges.x, *x = &a->position.x, *y = &b->position.x;
+    double square = 0.0, reach = (a->radius + b->radius) * (1.0 + 1e-9);
+    for (int axis = 0; axis < 3; ++axis) {
+        double d = fabs(x[axis] - y[axis]);
+        if (work->def->periodic[axis]) d = fmin(d, fabs(edges[axis] - d));
+        square += d * d;
+    }
+    return square < reach * reach;
+}
+
+/* Whether a sphere overlaps one of a kind that is no smaller. */
+static bool scatter_meets(const scatter_work *work, const scatter_grid *grid,
+                          const carom_gas_sphere *sphere) {
+    int64_t at[3];
+    for (int axis = 0; axis < 3; ++axis)
+        at[axis] = scatter_layer(work, grid, axis, (&sphere->position.x)[axis]);
+    for (int n = 0; n < 27; ++n) {
+        const int step[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+        uint64_t to[3];
+        for (int axis = 0; axis < 3;
+             ++axis) { /* a wall has no neighbour, but that is found apart */
+            int64_t size = (int64_t)grid->size[axis];
+            to[axis] = (uint64_t)((at[axis] + step[axis] + size) % size);
+        }
+        uint32_t i = grid->head[(to[2] * grid->size[1] + to[1]) * grid->size[0] + to[0]];
+        for (; i != NO_SPHERE; i = grid->next[i])
+            if (scatter_overlaps(work, sphere, &work->spheres[i])) return true;
+    }
+    return false;
+}
+
+static void scatter_file(const scatter_work *work, scatter_grid *grid, uint32_t i) {
+    uint64_t cell = 0;
+    for (int axis = 2; axis >= 0; --axis)
+        cell = cell * grid->size[axis] +
+               (uint64_t)scatter_layer(work, grid, axis, (&work->spheres[i].position.x)[axis]);
+    grid->next[i] = grid->head[cell];
+    grid->head[cell] = i;
+}
+
+/* Places sphere i, of the kind with this rank by radius, where it overlaps none. */
+static bool scatter_insert(scatter_work *work, uint32_t rank, uint32_t i, carom_random *random) {
+    const double *edges = &work->def->edges.x, radius = work->grids[rank].radius;
+    carom_gas_sphere *s = &work->spheres[i];
+    for (int tried = 0; tried < SCATTER_TRIES; ++tried) {
+        bool meets = false;
+        for (int axis = 0; axis < 3; ++axis) {
+            double margin = work->def->periodic[axis] ? 0.0 : radius * (1.0 + 1e-9);
+            double x = carom_random_between(random, margin, edges[axis] - margin);
+            (&s->position.x)[axis] = x;
+        }
+        for (uint32_t k = 0; k <= rank && !meets; ++k)
+            meets = scatter_meets(work, &work->grids[k], s);
+        if (meets) continue;
+        scatter_file(work, &work->grids[rank], i);
+        return true;
+    }
+    return false;
+}
+
+/* Kinds by their radii, the largest first. */
+static void rank_kinds(const scene_gas_kind *kinds, uint32_t kind_count, uint32_t *ranked) {
+    for (uint32_t k = 0; k < kind_count; ++k) {
+        uint32_t at = k;
+        for (; at > 0 && kinds[ranked[at - 1]].radius < kinds[k].radius; --at)
+            ranked[at] = ranked[at - 1];
+        ranked[at] = k;
+    }
+}
+
+/* A lattice between the walls; NULL where it does not fit. */
+static carom_gas_sphere *scatter_lattice(const carom_gas_def *def, uint64_t count, double radius,
+                                         uint64_t seed) {
+    const double *edges = &def->edges.x;
+    if (!lattice_fits(count, radius, def)) return NULL;
+    carom_gas_sphere *lattice = scene_gas_lattice(count, radius, def->edges, seed);
+    if (lattice == NULL) return NULL;
+    scene_gas_keep_inside(lattice, count, def);
+    for (uint64_t i = 0; i < count; ++i)
+        for (int axis = 0; axis < 3; ++axis) {
+            double x = (&lattice[i].position.x)[axis];
+            if (def->periodic[axis] || (x >= radius && x <= edges[axis] - radius)) continue;
+            free(lattice); /* one layer is not compressed */
+            return NULL;
+        }
+    return lattice;
+}
+
+/* Places all spheres; false when there is no memory or one does not fit. */
+static bool scatter_all(scatter_work *work, uint64_t count, const scene_gas_kind *kinds,
+                        uint32_t kind_count, uint64_t seed, uint8_t *kind_of) {
+    uint64_t counts[SCENE_GAS_MOST_KINDS], made = 0;
+    uint32_t ranked[SCENE_GAS_MOST_KINDS];
+    carom_random random = {seed};
+    count_kinds(count, kinds, kind_count, counts);
+    rank_kinds(kinds, kind_count, ranked);
+    for (uint32_t rank = 0; rank < kind_count; ++rank) {
+        const uint32_t k = ranked[rank];
+        const scene_gas_kind *kind = &kinds[k];
+        if (!scatter_begin(work, &work->grids[rank], kind->radius, counts[k], count)) return false;
+        carom_gas_sphere *lattice = NULL;
+        if (made == 0 && counts[k] != 0)
+            lattice = scatter_lattice(work->def, counts[k], kind->radius, seed);
+        bool fits = true;
+        for (uint64_t n = 0; n < counts[k] && fits; ++n) {
+            carom_gas_sphere *s = &work->spheres[made];
+            *s = (carom_gas_sphere){.radius = kind->radius, .mass = kind->mass};
+            if (lattice != NULL) s->position = lattice[n].position;
+            if (lattice != NULL) scatter_file(work, &work->grids[rank], (uint32_t)made);
+            if (lattice == NULL) fits = scatter_insert(work, rank, (uint32_t)made, &random);
+            if (kind_of != NULL) kind_of[made] = (uint8_t)k;
+            ++made;
+        }
+        free(lattice);
+        if (!fits) return false;
+    }
+    return true;
+}
+
+carom_gas_sphere *scene_gas_scatter(const carom_gas_def *def, uint64_t count,
+                                    const scene_gas_kind *kinds, uint32_t kind_count, uint64_t seed,
+                                    uint8_t *kind_of) {
+    if (count == 0 || count >= NO_SPHERE) return NULL;
+    scatter_work work = {.def = def, .spheres = malloc(count * sizeof(*work.spheres))};
+    bool made = work.spheres != NULL && scatter_all(&work, count, kinds, kind_count, seed, kind_of);
+    for (uint32_t k = 0; k < SCENE_GAS_MOST_KINDS; ++k) {
+        free(work.grids[k].head);
+        free(work.grids[k].next);
+    }
+    if (made) return work.spheres;
+    free(work.spheres);
+    return NULL;
+}
+
 void scene_gas_set_speed(carom_gas_sphere *spheres, uint64_t count, double mean_speed) {
     double sum = 0.0;
     for (uint64_t i = 0; i < count; ++i)

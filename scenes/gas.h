@@ -46,6 +46,13 @@ uint64_t scene_gas_most_count(double radius, const carom_gas_def *def);
  */
 carom_gas_sphere *scene_gas_lattice(uint64_t count, double radius, carom_vec3 edges, uint64_t seed);
 
+/* A mixture whose largest kind is on the sites of a lattice, where it fits one, and whose others
+ * are at random positions between, in the order of their radii. Otherwise as scene_gas_lattice and
+ * scene_gas_mix. */
+carom_gas_sphere *scene_gas_scatter(const carom_gas_def *def, uint64_t count,
+                                    const scene_gas_kind *kinds, uint32_t kind_count, uint64_t seed,
+                                    uint8_t *kind_of);
+
 /* For a box with walls: compresses the positions along axes that are not periodic, so that the
  * outermost spheres at most touch the walls. */
 void scene_gas_keep_inside(carom_gas_sphere *spheres, uint64_t count, const carom_gas_def *def);

@@ -682,9 +682,17 @@ static void mixtures_have_their_shares(void **state) {
                      0);
     assert_int_equal(carom("gas -n 50 --mass 4 --time 0 --json"), 0);
     assert_true(fabs(json_value("energy") / 75.0 - 1.0) < 1e-9);
-    assert_int_equal(carom("gas -n 500 --mixture 1:5,1:0.1 --fraction 0.1 --time 0"), CLI_INPUT);
-    assert_said("ten times the smallest");
-    assert_int_equal(carom("gas -n 500 --mixture 1:1,99:0.1 --fraction 0.4 --time 0"), CLI_USAGE);
+    assert_int_equal(carom("gas -n 500 --mixture 1:5,1:0.1 --fraction 0.1 --time 0"), CLI_OK);
+    /* The small ones do not fit the lattice of the large ones: they are put between. */
+    assert_int_equal(carom("gas -n 1001 --mixture 1:1,1000:0.001 --fraction 0.1 --time 0.1 --json "
+                           "--frames 1 -o m.xyz"),
+                     0);
+    assert_true(fabs(json_value("fraction") - 0.1) < 1e-9 && json_value("events") > 0.0);
+    assert_true(json_value("threads_used") == 1.0 && json_value("overlap") == 0.0);
+    assert_int_equal(shell("test $(grep -c '^A .* 1 1 ' m.xyz) -eq 1 -a $(grep -c '^B .* 0.001 1 ' "
+                           "m.xyz) -eq 1000"),
+                     0);
+    assert_int_equal(carom("gas -n 500 --mixture 1:1,99:0.1 --fraction 0.8 --time 0"), CLI_USAGE);
     assert_said("do not fit");
 }
 

@@ -30,7 +30,7 @@ typedef struct carom_gas_sphere {
     carom_vec3 position; /* where sides reflect, the whole sphere must be in the box; elsewhere
                             anywhere */
     carom_vec3 velocity; /* up to 1e60 along each axis */
-    double radius;       /* 1e-60 or more; the largest at most ten times the smallest */
+    double radius;       /* 1e-60 or more; of any ratio to others */
     double mass;         /* 0: 1; else from 1e-100 to 1e100 */
 } carom_gas_sphere;
 
@@ -68,12 +68,15 @@ typedef void carom_gas_response_fn(void *user, const carom_gas_event *event,
 typedef enum carom_gas_method {
     CAROM_GAS_METHOD_AUTO = 0, /* chosen by packing fraction */
     CAROM_GAS_METHOD_CENTRE,   /* a sphere is in one cell, that of its centre or an adjacent one; 27
-                                  are searched */
+                                  are searched. Where radii are very different there are cells of
+                                  several sizes, each twice the next smaller one or more */
     CAROM_GAS_METHOD_EXTENT, /* a sphere is in every cell it meets (Kim, Guibas, Shin 1997); CENTRE
-                                where a periodic box is less than two cells wide */
+                                where a periodic box is less than two cells wide, or the largest
+                                radius is more than ten times the smallest */
     CAROM_GAS_METHOD_NEIGHBOURS, /* a neighbour list per sphere, rebuilt when the sphere has moved
-                                    too far; CENTRE where radii are below 1e-15 or an edge is above
-                                    1e18 */
+                                    too far; CENTRE where radii are below 1e-15, an edge is above
+                                    1e18, or the largest radius is more than ten times the smallest
+                                  */
     CAROM_GAS_METHOD_COUNT
 } carom_gas_method;
 
@@ -109,9 +112,11 @@ typedef struct carom_gas_def {
     void *response_user;
     carom_gas_method method;
     carom_gas_queue queue;
-    double cell_edge; /* 0: chosen by the method; else the least edge of a cell */
-    double cutoff;    /* radius of neighbour lists, in diameters; 0: chosen by packing fraction */
-    double tick;      /* 0: chosen from radii and speeds; else rounded to a power of two. No sphere
+    double
+        cell_edge; /* 0: chosen by the method; else the least edge of a cell, or about that of the
+                         smallest cells where there are several sizes */
+    double cutoff; /* radius of neighbour lists, in diameters; 0: chosen by packing fraction */
+    double tick;   /* 0: chosen from radii and speeds; else rounded to a power of two. No sphere
                          may move by more than a millionth of the smallest radius in one tick, also
                          after falling through the box. From 1e-70 to 1e40 smallest radii; time ends
                          at 2^103 ticks */
@@ -175,10 +180,10 @@ CAROM_API carom_status carom_gas_next(carom_context *context, carom_gas *gas, do
  * and can be advanced again.
  *
  * From 20,000 spheres on, all threads of the context take part where the gas's response is NULL,
- * the queue is the calendar and the method is not EXTENT. Events, states and measurements are, bit
- * for bit, those of one thread; only `crossings` and `predictions`, which count work, depend on the
- * threads. A call starts on one thread, so that short ones pay nothing. Takes some 60 to 80 bytes
- * more per sphere meanwhile.
+ * the queue is the calendar, the method is not EXTENT and there are cells of one size. Events,
+ * states and measurements are, bit for bit, those of one thread; only `crossings` and
+ * `predictions`, which count work, depend on the threads. A call starts on one thread, so that
+ * short ones pay nothing. Takes some 60 to 80 bytes more per sphere meanwhile.
  * Cost: amortised O(1) per event with the default queue. Allocates only when the queue needs more
  * capacity than ever before. */
 CAROM_API carom_status carom_gas_advance(carom_context *context, carom_gas *gas, double until,
@@ -251,7 +256,7 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_gas_count_distances(carom_contex
 typedef struct carom_gas_info {
     carom_gas_method method; /* never AUTO */
     carom_gas_queue queue;
-    uint32_t cells[3];
+    uint32_t cells[3]; /* the smallest ones */
     double cell_edge;  /* the least of the three */
     double model_edge; /* cell edge by the equation of the 1997 paper for these spheres */
     double cutoff;     /* of neighbour lists, or 0 */

@@ -11,11 +11,9 @@
 #include "base/names.h"
 #include "geom/lens.h"
 
-#define MOST_RADIUS_RATIO 10.0  /* a cell for the largest holds a thousand of the smallest */
-#define RATIO_TOLERANCE   1e-12 /* of the ratio: rounding of the caller's radii */
-#define ALLOWED_OVERLAP   1e-9  /* of the sum of radii: rounding of the caller's positions */
-#define MOST_BOXES_AWAY   1e6   /* periodic edges: mapping into the box loses 20 of 53 bits there */
-#define EMPTY_RADIUS      2.5e-4 /* of the longest edge: the radius assumed without spheres */
+#define ALLOWED_OVERLAP 1e-9   /* of the sum of radii: rounding of the caller's positions */
+#define MOST_BOXES_AWAY 1e6    /* periodic edges: mapping into the box loses 20 of 53 bits there */
+#define EMPTY_RADIUS    2.5e-4 /* of the longest edge: the radius assumed without spheres */
 /* Of the drift after which a body is rewritten: below it no refresh is due, by a margin far above
  * rounding. */
 #define SAFE_DRIFT_SHARE 0.9
@@ -160,7 +158,10 @@ static void gas_survey(carom_gas *gas) {
 /* Checks that the tick suits these spheres. */
 static carom_status check_tick(carom_context *context, const carom_gas *gas, double tolerance) {
     double pace = gas->smallest / gas->rules.tick, tick = gas->rules.tick;
-    if (pace < CAROM_GAS_LEAST_PACE / tolerance || pace > CAROM_GAS_MOST_PACE * tolerance)
+    /* Without its smallest spheres a gas keeps its tick, which suited them. */
+    double most = tolerance > 1.0 ? CAROM_GAS_MOST_PACE * tolerance * CAROM_GAS_MOST_WIDTH
+                                  : CAROM_GAS_MOST_PACE;
+    if (pace < CAROM_GAS_LEAST_PACE / tolerance || pace > most)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the tick is %g; for the smallest radius, %g, it must be from %g to %g",
                           tick, gas->smallest, gas->smallest / CAROM_GAS_MOST_PACE,
@@ -178,10 +179,6 @@ static carom_status check_tick(carom_context *context, const carom_gas *gas, dou
 carom_status carom_gas_check(carom_context *context, carom_gas *gas, double tolerance) {
     gas_survey(gas);
     if (gas->count != 0) CAROM_TRY(check_tick(context, gas, tolerance));
-    if (gas->largest > MOST_RADIUS_RATIO * gas->smallest * (1.0 + RATIO_TOLERANCE))
-        return carom_fail(context, CAROM_BAD_INPUT,
-                          "radii go from %g to %g; the largest may be ten times the smallest",
-                          gas->smallest, gas->largest);
     for (uint64_t i = 0; i < gas->count; ++i) {
         CAROM_TRY(carom_gas_look(context, i, 0));
         if (!carom_gas_keeps_pace(gas, gas->bodies[i].v))
@@ -364,10 +361,13 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t 
     carom_gas_lists_release(gas);
     CAROM_TRY(carom_gas_sort(context, gas));
     CAROM_TRY(carom_gas_cells_create(context, gas, amount));
-    gas->prefetch = gas->count >= (gas->method == CAROM_GAS_METHOD_NEIGHBOURS ? FEWEST_LISTED
-                                                                              : FEWEST_PREFETCHED);
+    gas->prefetch =
+        gas->count >=
+            (gas->method == CAROM_GAS_METHOD_NEIGHBOURS ? FEWEST_LISTED : FEWEST_PREFETCHED) &&
+        gas->levels.count == 0;
     gas->predicts_together =
         gas->count >= FEWEST_TOGETHER && gas->method == CAROM_GAS_METHOD_CENTRE &&
+        gas->levels.count == 0 &&
         gas->def.queue != CAROM_GAS_QUEUE_TREE; /* a heap takes one change at a time */
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) CAROM_TRY(carom_gas_lists_create(context, gas));
     for (uint64_t i = 0; i < gas->count; ++i) {
@@ -461,6 +461,7 @@ static carom_status copy_gas(carom_context *context, const carom_gas *gas, uint6
     draft->slot_of = NULL;
     draft->trajectories.by_slot = NULL;
     draft->cells = (carom_gas_cells){0};
+    draft->levels = (carom_gas_levels){0};
     draft->lists = (carom_gas_lists){0};
     draft->calendar = (carom_gas_calendar){0};
     draft->tree = (carom_gas_tree){0};

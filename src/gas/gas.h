@@ -93,7 +93,8 @@ typedef struct carom_gas_trajectories {
     float margin;                   /* the least bound must be first by this to be provisional */
     int64_t uncertainty; /* half the margin in ticks: a provisional pair may meet this late */
     int64_t safe_span;   /* ticks without refresh, for all spheres but fast ones */
-    float recede2;       /* two that touch surely recede when d u / |u| is above its root */
+    float recede2;       /* two that touch surely recede when d u / |u| is above its root; with
+                            levels, times the sum of radii */
     uint64_t fast;       /* spheres too fast for floats since the last renewal */
     uint64_t most_fast;  /* limit of them, for the next renewal */
     float shift[27][4];  /* displacement of a sphere seen in another box, by code */
@@ -115,8 +116,8 @@ typedef struct carom_gas_cell {
  * EXTENT: the lowest cell the sphere overlaps. */
 typedef struct carom_gas_home {
     uint16_t at[3];
-    uint16_t extra; /* EXTENT: bit k is set when the next cell along axis k is overlapped too.
-                       NEIGHBOURS: 1 when no cell around is in another box */
+    uint16_t extra; /* CENTRE: the level. EXTENT: bit k is set when the next cell along axis k is
+                       overlapped too. NEIGHBOURS: 1 when no cell around is in another box */
 } carom_gas_home;
 
 /* Event record: the second cache line of a sphere, after its body. */
@@ -144,6 +145,25 @@ typedef struct carom_gas_cells {
     double skin[4];  /* CENTRE: distance by which a sphere may leave its cell; see gas_run_cpu.c */
     double ahead[4]; /* the same for a cell that it enters early: less within windows of time */
 } carom_gas_cells;
+
+/* ---- Levels of cells (gas_levels.h) ---------------------------------------------------------- */
+
+#define CAROM_GAS_MOST_LEVELS                                                                      \
+    16 /* coordinates have 16 bits, and each level has half as many cells */
+
+typedef struct carom_gas_level {
+    carom_gas_cells cells;    /* of the finest level unused: they are the gas's */
+    uint32_t shift;           /* a cell is 2^shift cells of the finest level wide */
+    double smallest, largest; /* radii of its spheres */
+    double growth;            /* of the radii of its trajectories, as in carom_gas_trajectories */
+} carom_gas_level;
+
+typedef struct carom_gas_levels {
+    carom_gas_level *level; /* the finest first */
+    uint32_t count;         /* 0: all spheres are in one grid */
+    double typical;         /* half of all radii are no larger, about */
+    double drift;           /* after this path a sphere looks for smaller ones again */
+} carom_gas_levels;
 
 /* ---- Neighbour lists ------------------------------------------------------------------------- */
 
@@ -257,6 +277,7 @@ struct carom_gas {
     double packing;
     carom_gas_trajectories trajectories;
     carom_gas_cells cells;
+    carom_gas_levels levels;
     carom_gas_lists lists;
     carom_gas_calendar calendar;
     carom_gas_tree tree;
@@ -420,10 +441,10 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
 void carom_gas_trajectories_renew(carom_gas *gas, bool predicted);
 
 carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas, uint64_t amount);
-/* Reserves the overflow cells one step may need; false when there is no memory. */
+/* Reserves the overflow cells one step may need, in all levels; false when there is no memory. */
 bool carom_gas_cells_reserve(carom_gas *gas);
-/* The same for `wanted` cells. */
-bool carom_gas_cells_reserve_many(carom_gas *gas, uint64_t wanted);
+/* The same for `wanted` cells of one grid. */
+bool carom_gas_cells_reserve_many(const carom_gas *gas, carom_gas_cells *cells, uint64_t wanted);
 void carom_gas_cells_release(carom_gas *gas);
 
 /* Cells must be built. */

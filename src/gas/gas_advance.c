@@ -134,7 +134,7 @@ static bool is_for_threads(const carom_context *context, const carom_gas *gas,
                            const carom_gas_observer *observer, uint64_t predictions) {
     return context->threads > 1 && !observer->wants_one && gas->def.response == NULL &&
            gas->count >= gas->parallel_from && gas->def.queue == CAROM_GAS_QUEUE_CALENDAR &&
-           gas->method != CAROM_GAS_METHOD_EXTENT &&
+           gas->method != CAROM_GAS_METHOD_EXTENT && gas->levels.count == 0 &&
            (predictions >= gas->count / SERIAL_SHARE ||
             gas->parallel_from < CAROM_GAS_PARALLEL_FROM);
 }

@@ -5,16 +5,13 @@
  * Invariant: the least edge of a cell exceeds the contact distance by a margin, and the skin is
  * measured from that least edge. So two spheres are in neighbouring cells for some time before they
  * touch, and rounding in the crossing times, which are not exact, cannot hide a collision. */
-#include "gas/gas_cells.h"
+#include "gas/gas_levels.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "geom/lens.h"
-
-#define GAS_CELLS_MOST_CELLS_AXIS 65535.0             /* coordinates have 16 bits */
-#define GAS_CELLS_MOST_CELLS      (UINT64_C(1) << 30) /* of 16 bytes */
 
 /* The cell edge L is the root of 2 n0 (L + 2r)^2 (c1 pi r^2 n0 L^2 + c3 (L - r)) = c4. The unit
  * costs are c1 of a collision, c3 of a pair test, c4 of entering a cell, in units of c3. They are
@@ -58,8 +55,7 @@ double carom_gas_model_edge(double density, double radius) {
 #define LIST_EDGE_MARGIN  1e-4 /* of the largest radius */
 #define LIST_WIDTH_MARGIN 1e-5 /* of the longest edge of the box */
 
-/* The least cell edge: the distance to search plus the margins. */
-static double least_edge(const carom_gas *gas, double distance) {
+double carom_gas_least_edge(const carom_gas *gas, double distance) {
     double largest = 0.0;
     for (int axis = 0; axis < 3; ++axis) largest = fmax(largest, gas->rules.edge[axis]);
     return distance * (1.0 + EDGE_MARGIN) + GAS_CELLS_WIDTH_MARGIN * largest;
@@ -67,8 +63,8 @@ static double least_edge(const carom_gas *gas, double distance) {
 
 /* The same for neighbour lists, whose centres are rounded to float. */
 static double least_lists(const carom_gas *gas, double skin) {
-    return least_edge(gas, 2.0 * gas->largest + 2.0 * skin) + LIST_EDGE_MARGIN * gas->largest +
-           LIST_WIDTH_MARGIN * gas->longest;
+    return carom_gas_least_edge(gas, 2.0 * gas->largest + 2.0 * skin) +
+           LIST_EDGE_MARGIN * gas->largest + LIST_WIDTH_MARGIN * gas->longest;
 }
 
 /* Packing fraction from which neighbour lists are faster; measured. At 0.42 they take 1.2 times as
@@ -95,12 +91,13 @@ static double least_lists(const carom_gas *gas, double skin) {
 
 static void choose_method(carom_gas *gas) {
     gas->method = gas->def.method;
+    if (carom_gas_is_unlike(gas)) gas->method = CAROM_GAS_METHOD_CENTRE;
     bool alike = gas->largest < LIST_RADIUS_RATIO * gas->smallest;
     if (gas->method == CAROM_GAS_METHOD_AUTO)
         gas->method = gas->packing >= LISTS_FROM && alike ? CAROM_GAS_METHOD_NEIGHBOURS
                                                           : CAROM_GAS_METHOD_CENTRE;
     if (gas->method != CAROM_GAS_METHOD_NEIGHBOURS) return;
-    double cutoff = gas->def.cutoff, least = least_edge(gas, 2.0 * gas->largest);
+    double cutoff = gas->def.cutoff, least = carom_gas_least_edge(gas, 2.0 * gas->largest);
     if (cutoff == 0.0) cutoff = gas->packing > DENSE_PACKING ? CUTOFF_DENSE : CUTOFF;
     gas->lists.cutoff = fmax(cutoff, LEAST_CUTOFF);
     gas->lists.skin = 0.5 * (gas->lists.cutoff * 2.0 * gas->largest - least);
@@ -119,56 +116,53 @@ static void choose_method(carom_gas *gas) {
         gas->method = CAROM_GAS_METHOD_CENTRE;
 }
 
-/* In diameters: some skin is faster in dense gases too, measured at 0.3. */
-#define LEAST_WISH 1.06
-
-/* Limits the memory: 128 bytes of cells per sphere, and 16 KiB. Where there would be more cells,
- * their edge grows step by step. */
-#define CELLS_PER_SPHERE 8.0
-#define SPARE_CELLS      1024.0
-#define EDGE_STEP        1.1
-
-static void choose_size(carom_gas *gas) {
-    carom_gas_cells *cells = &gas->cells;
-    double volume = gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2];
-    double least = least_edge(gas, 2.0 * gas->largest);
-    double wish = gas->def.cell_edge;
-    if (wish == 0.0)
-        wish = fmax(carom_gas_model_edge((double)gas->count / volume, gas->largest),
-                    LEAST_WISH * 2.0 * gas->largest);
-    if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) {
-        least = least_lists(gas, gas->lists.skin);
-        wish = gas->def.cell_edge;
-    }
-    double edge = fmax(wish, least);
-    for (;; edge *= EDGE_STEP) {
-        double all = 1.0;
-        for (int axis = 0; axis < 3; ++axis) {
-            double size = fmin(floor(gas->rules.edge[axis] / edge), GAS_CELLS_MOST_CELLS_AXIS);
-            size = fmax(size, 1.0);
-            cells->size[axis] = (uint32_t)size;
-            cells->edge[axis] = gas->rules.edge[axis] / size;
-            cells->per_edge[axis] = size / gas->rules.edge[axis];
-            all *= size + 2.0;
-        }
-        if (all <= CELLS_PER_SPHERE * (double)gas->count + SPARE_CELLS &&
-            all < (double)GAS_CELLS_MOST_CELLS)
-            break;
-    }
-    for (int axis = 0; axis < 3; ++axis) /* a sphere must not overlap one cell twice */
-        if (gas->method == CAROM_GAS_METHOD_EXTENT && gas->rules.periodic[axis] &&
-            cells->size[axis] < 2)
-            gas->method = CAROM_GAS_METHOD_CENTRE;
-    cells->size[3] = 1;
-    cells->edge[3] = 1.0;
+void carom_gas_cells_size(const carom_gas *gas, carom_gas_cells *cells, const double size[3],
+                          double least) {
     for (int axis = 0; axis < 3; ++axis) {
+        cells->size[axis] = (uint32_t)size[axis];
+        cells->edge[axis] = gas->rules.edge[axis] / size[axis];
+        cells->per_edge[axis] = size[axis] / gas->rules.edge[axis];
         cells->last.at[axis] = (uint16_t)(cells->size[axis] - 1);
         CAROM_ASSERT(cells->size[axis] >= 1 && cells->size[axis] <= UINT16_MAX);
         cells->skin[axis] = fmax(0.5 * (cells->edge[axis] - least), 0.0);
         cells->ahead[axis] = cells->skin[axis];
     }
+    cells->size[3] = 1;
+    cells->edge[3] = 1.0;
     cells->count = (uint64_t)carom_gas_layer(cells) * (cells->size[2] + 2);
-    CAROM_ASSERT(cells->count < GAS_CELLS_MOST_CELLS);
+    CAROM_ASSERT(cells->count < CAROM_GAS_MOST_CELLS);
+}
+
+/* Where there would be too many cells, their edge grows step by step. */
+#define EDGE_STEP 1.1
+
+static void choose_size(carom_gas *gas) {
+    double volume = gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2];
+    double least = carom_gas_least_edge(gas, 2.0 * gas->largest);
+    double wish = gas->def.cell_edge;
+    if (wish == 0.0)
+        wish = fmax(carom_gas_model_edge((double)gas->count / volume, gas->largest),
+                    CAROM_GAS_LEAST_WISH * 2.0 * gas->largest);
+    if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) {
+        least = least_lists(gas, gas->lists.skin);
+        wish = gas->def.cell_edge;
+    }
+    double edge = fmax(wish, least), size[3];
+    for (;; edge *= EDGE_STEP) {
+        double all = 1.0;
+        for (int axis = 0; axis < 3; ++axis) {
+            size[axis] = fmin(floor(gas->rules.edge[axis] / edge), CAROM_GAS_MOST_CELLS_AXIS);
+            size[axis] = fmax(size[axis], 1.0);
+            all *= size[axis] + 2.0;
+        }
+        if (all <= CAROM_GAS_CELLS_PER_SPHERE * (double)gas->count + CAROM_GAS_SPARE_CELLS &&
+            all < (double)CAROM_GAS_MOST_CELLS)
+            break;
+    }
+    for (int axis = 0; axis < 3; ++axis) /* a sphere must not overlap one cell twice */
+        if (gas->method == CAROM_GAS_METHOD_EXTENT && gas->rules.periodic[axis] && size[axis] < 2.0)
+            gas->method = CAROM_GAS_METHOD_CENTRE;
+    carom_gas_cells_size(gas, &gas->cells, size, least);
 }
 
 /* Files a sphere at x in every cell it overlaps. */
@@ -203,22 +197,24 @@ static void file_extent(carom_gas *gas, uint32_t slot, const double x[3]) {
 static void file_sphere(carom_gas *gas, uint32_t slot) {
     carom_gas_body *body = &gas->bodies[slot];
     carom_gas_home *home = &gas->records[slot].home;
+    const uint32_t level = carom_gas_level_of(gas, gas->radius[slot]);
+    carom_gas_cells *cells = carom_gas_cells_of(gas, level);
     double x[3], v[3];
     carom_gas_state_at(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis) {
         double boxes = gas->rules.periodic[axis] ? floor(x[axis] / gas->rules.edge[axis]) : 0.0;
-        double at = floor((x[axis] - boxes * gas->rules.edge[axis]) * gas->cells.per_edge[axis]);
-        at = fmin(fmax(at, 0.0), (double)gas->cells.size[axis] - 1.0);
-        CAROM_ASSERT(at >= 0.0 && at < (double)gas->cells.size[axis]);
+        double at = floor((x[axis] - boxes * gas->rules.edge[axis]) * cells->per_edge[axis]);
+        at = fmin(fmax(at, 0.0), (double)cells->size[axis] - 1.0);
+        CAROM_ASSERT(at >= 0.0 && at < (double)cells->size[axis]);
         home->at[axis] = (uint16_t)at;
         body->wraps[axis] = (int8_t)boxes;
     }
-    home->extra = 0;
+    home->extra = (uint16_t)level;
     if (gas->method == CAROM_GAS_METHOD_EXTENT) {
         file_extent(gas, slot, x);
         return;
     }
-    carom_gas_file(gas, slot, home, true);
+    carom_gas_file(gas, cells, slot, home, true);
 }
 
 /* ---- Overflow chains ------------------------------------------------------------------------- */
@@ -267,9 +263,9 @@ void carom_gas_chain_remove(carom_gas_cells *cells, uint64_t index, uint32_t ent
 /* ---- Ghost cells ----------------------------------------------------------------------------- */
 
 /* The cells at one coordinate of an axis: the real one and its ghosts. */
-static uint32_t find_images(const carom_gas *gas, int axis, uint32_t at, int64_t step[3],
-                            uint32_t digit[3]) {
-    uint32_t size = gas->cells.size[axis], count = 1;
+static uint32_t find_images(const carom_gas *gas, const carom_gas_cells *cells, int axis,
+                            uint32_t at, int64_t step[3], uint32_t digit[3]) {
+    uint32_t size = cells->size[axis], count = 1;
     step[0] = 0, digit[0] = 1;
     if (!gas->rules.periodic[axis]) return count;
     if (at == 0) step[count] = size, digit[count++] = 2;
@@ -277,14 +273,14 @@ static uint32_t find_images(const carom_gas *gas, int axis, uint32_t at, int64_t
     return count;
 }
 
-void carom_gas_file_images(carom_gas *gas, uint32_t slot, const carom_gas_home *home, bool add) {
-    carom_gas_cells *cells = &gas->cells;
+void carom_gas_file_images(const carom_gas *gas, carom_gas_cells *cells, uint32_t slot,
+                           const carom_gas_home *home, bool add) {
     const int64_t stride[3] = {1, carom_gas_row(cells), carom_gas_layer(cells)};
     const uint64_t index = carom_gas_home_index(cells, home);
     int64_t step[3][3];
     uint32_t digit[3][3], count[3];
     for (int axis = 0; axis < 3; ++axis)
-        count[axis] = find_images(gas, axis, home->at[axis], step[axis], digit[axis]);
+        count[axis] = find_images(gas, cells, axis, home->at[axis], step[axis], digit[axis]);
     for (uint32_t k = 0; k < count[2]; ++k)
         for (uint32_t j = 0; j < count[1]; ++j)
             for (uint32_t i = 0; i < count[0]; ++i) {
@@ -304,11 +300,14 @@ void carom_gas_file_images(carom_gas *gas, uint32_t slot, const carom_gas_home *
 #define OVERFLOW_SHARE 32
 
 bool carom_gas_cells_reserve(carom_gas *gas) {
-    return carom_gas_cells_reserve_many(gas, CAROM_GAS_STEP_OVERFLOW);
+    for (uint32_t k = 1; k < gas->levels.count; ++k)
+        if (!carom_gas_cells_reserve_many(gas, &gas->levels.level[k].cells,
+                                          CAROM_GAS_STEP_OVERFLOW))
+            return false;
+    return carom_gas_cells_reserve_many(gas, &gas->cells, CAROM_GAS_STEP_OVERFLOW);
 }
 
-bool carom_gas_cells_reserve_many(carom_gas *gas, uint64_t wanted) {
-    carom_gas_cells *cells = &gas->cells;
+bool carom_gas_cells_reserve_many(const carom_gas *gas, carom_gas_cells *cells, uint64_t wanted) {
     if (cells->free_count >= wanted) return true;
     uint64_t have = cells->count + cells->overflow_capacity, capacity = 0; /* no more than needed */
     uint64_t needed = have + wanted + gas->count / OVERFLOW_SHARE;
@@ -325,19 +324,28 @@ bool carom_gas_cells_reserve_many(carom_gas *gas, uint64_t wanted) {
     return true;
 }
 
-carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas, uint64_t amount) {
-    carom_gas_cells *cells = &gas->cells;
-    carom_gas_cells_release(gas);
-    choose_method(gas);
-    choose_size(gas);
+/* Allocates the cells of one grid, empty. */
+static carom_status allocate_cells(carom_context *context, const carom_gas *gas,
+                                   carom_gas_cells *cells) {
     cells->free_overflow = CAROM_GAS_EMPTY;
     cells->cells = carom_allocate(&gas->allocator, cells->count, sizeof(*cells->cells));
     if (cells->cells == NULL)
         return carom_fail_memory(context, cells->count * sizeof(*cells->cells), "cells");
     memset(cells->cells, 0xFF, cells->count * sizeof(*cells->cells));
+    return CAROM_OK;
+}
+
+carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas, uint64_t amount) {
+    carom_gas_cells_release(gas);
+    choose_method(gas);
+    if (gas->method == CAROM_GAS_METHOD_CENTRE) CAROM_TRY(carom_gas_levels_choose(context, gas));
+    if (gas->levels.count == 0) choose_size(gas);
+    CAROM_TRY(allocate_cells(context, gas, &gas->cells));
+    for (uint32_t k = 1; k < gas->levels.count; ++k)
+        CAROM_TRY(allocate_cells(context, gas, &gas->levels.level[k].cells));
     for (uint64_t i = 0; i < gas->count; ++i) {
         if (!carom_gas_cells_reserve(gas))
-            return carom_fail_memory(context, cells->count, "cells with many spheres");
+            return carom_fail_memory(context, gas->cells.count, "cells with many spheres");
         CAROM_TRY(carom_gas_look(context, i, amount));
         file_sphere(gas, (uint32_t)i);
     }
@@ -347,4 +355,8 @@ carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas, uint
 void carom_gas_cells_release(carom_gas *gas) {
     carom_release(&gas->allocator, gas->cells.cells);
     gas->cells = (carom_gas_cells){0};
+    for (uint32_t k = 1; k < gas->levels.count; ++k)
+        carom_release(&gas->allocator, gas->levels.level[k].cells.cells);
+    carom_release(&gas->allocator, gas->levels.level);
+    gas->levels = (carom_gas_levels){0};
 }

@@ -18,6 +18,23 @@
 #define CAROM_GAS_SLOT_BITS 27
 #define CAROM_GAS_HERE      13u /* 1 + 3 + 9: this box */
 
+#define CAROM_GAS_MOST_CELLS_AXIS 65535.0             /* coordinates have 16 bits */
+#define CAROM_GAS_MOST_CELLS      (UINT64_C(1) << 30) /* of 16 bytes */
+
+/* Limits the memory: 128 bytes of cells per sphere, and 16 KiB. */
+#define CAROM_GAS_CELLS_PER_SPHERE 8.0
+#define CAROM_GAS_SPARE_CELLS      1024.0
+
+/* In diameters: some skin is faster in dense gases too, measured at 0.3. */
+#define CAROM_GAS_LEAST_WISH 1.06
+
+/* The least edge of a cell in which spheres are found up to this distance. */
+double carom_gas_least_edge(const carom_gas *gas, double distance);
+
+/* Sets the numbers of cells and what follows from them. `least`: the least edge. */
+void carom_gas_cells_size(const carom_gas *gas, carom_gas_cells *cells, const double size[3],
+                          double least);
+
 /* Upper bound of the overflow cells used by one step: two spheres, each filed in up to 27 cells
  * where a box is one cell wide. */
 #define CAROM_GAS_STEP_OVERFLOW 54
@@ -121,15 +138,15 @@ static inline bool carom_gas_is_inside(const carom_gas_cells *cells, const carom
 }
 
 /* carom_gas_file for a cell with ghosts or next to a wall. */
-void carom_gas_file_images(carom_gas *gas, uint32_t slot, const carom_gas_home *home, bool add);
+void carom_gas_file_images(const carom_gas *gas, carom_gas_cells *cells, uint32_t slot,
+                           const carom_gas_home *home, bool add);
 
 /* Adds a sphere to the cell of its home and to the ghosts of that cell, or removes it. */
-static inline void carom_gas_file(carom_gas *gas, uint32_t slot, const carom_gas_home *home,
-                                  bool add) {
-    carom_gas_cells *cells = &gas->cells;
+static inline void carom_gas_file(const carom_gas *gas, carom_gas_cells *cells, uint32_t slot,
+                                  const carom_gas_home *home, bool add) {
     uint64_t index = carom_gas_home_index(cells, home);
     if (!carom_gas_is_inside(cells, home))
-        carom_gas_file_images(gas, slot, home, add);
+        carom_gas_file_images(gas, cells, slot, home, add);
     else if (add)
         carom_gas_cell_add(cells, index, carom_gas_candidate(slot, CAROM_GAS_HERE));
     else

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/math.h"
-#include "gas/gas.h"
+#include "gas/gas_levels.h"
 
 CAROM_RESULT_DEFINE_FREE(carom_gas_spheres);
 CAROM_RESULT_FILL(carom_gas_spheres);
@@ -106,6 +106,16 @@ carom_status carom_gas_reset_measures(carom_context *context, carom_gas *gas) {
     return CAROM_OK;
 }
 
+/* Bytes of the levels of cells, without those of the finest. */
+static uint64_t level_bytes(const carom_gas *gas) {
+    uint64_t bytes = gas->levels.count * sizeof(*gas->levels.level);
+    for (uint32_t k = 1; k < gas->levels.count; ++k) {
+        const carom_gas_cells *cells = &gas->levels.level[k].cells;
+        bytes += (cells->count + cells->overflow_capacity) * sizeof(carom_gas_cell);
+    }
+    return bytes;
+}
+
 carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
     CAROM_REQUIRE_INPUT(gas, "gas");
     CAROM_REQUIRE_OUTPUT(info, "info");
@@ -134,6 +144,7 @@ carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
                   gas->capacity * (sizeof(carom_gas_body) + sizeof(carom_gas_record) +
                                    sizeof(carom_gas_trajectory) + 2 * sizeof(double)) +
                   (gas->cells.count + gas->cells.overflow_capacity) * sizeof(carom_gas_cell) +
+                  level_bytes(gas) +
                   (gas->lists.entries != NULL ? gas->count * gas->lists.stride * 4 : 0) +
                   (gas->lists.centres != NULL ? gas->count * sizeof(carom_gas_centre) : 0) +
                   gas->calendar.chunk_capacity * sizeof(carom_gas_chunk) +
@@ -149,12 +160,19 @@ carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
 /* Pairs between checks for cancellation: some 5 ms. */
 #define MOST_UNLOOKED (UINT64_C(1) << 20)
 
+/* The spheres of some range of radii. Where radii are unlike there is a grid for each power of two
+ * of them; a sphere is compared with those of its own grid and of the grids of larger ones, so that
+ * each pair is found from the smaller one at least. */
 typedef struct overlap_grid {
     const carom_gas *gas;
     uint32_t *start, *slots; /* cell -> range of slots */
-    double *x;               /* three per slot */
+    const double *x;         /* three per slot */
     uint32_t size[3];
+    uint64_t count;
+    double largest; /* radius */
 } overlap_grid;
+
+#define MOST_OVERLAP_GRIDS 64 /* powers of two: radii are at most 1e15 = 2^50 apart */
 
 static uint32_t cell_at(const overlap_grid *grid, const double x[3], int at[3]) {
     for (int axis = 0; axis < 3; ++axis) {
@@ -174,10 +192,10 @@ static double overlap_of(const overlap_grid *grid, uint32_t i, uint32_t k) {
     return (contact - sqrt(square)) / contact;
 }
 
-static double look_around(const overlap_grid *grid, uint32_t i, uint32_t *partner,
+/* The deepest overlap with a sphere of the grid that is deeper than `deepest`. */
+static double look_around(const overlap_grid *grid, uint32_t i, double deepest, uint32_t *partner,
                           uint64_t *looked_at) {
     int at[3];
-    double deepest = 0.0;
     (void)cell_at(grid, &grid->x[3 * i], at);
     for (int n = 0; n < 27; ++n) {
         int offset[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
@@ -211,19 +229,30 @@ typedef struct deepest_overlap {
 
 typedef struct overlap_work {
     carom_context *context;
-    overlap_grid grid;
+    const carom_gas *gas;
+    double *x;
+    overlap_grid grids[MOST_OVERLAP_GRIDS]; /* the smallest radii first */
     deepest_overlap *by_range;
 } overlap_work;
+
+/* The power of two of a radius, in smallest radii; 0 where one grid serves all. */
+static uint32_t overlap_class(const carom_gas *gas, uint32_t slot) {
+    int class = 0;
+    if (!carom_gas_needs_levels(gas)) return 0;
+    (void)frexp(gas->radius[slot] / gas->smallest, &class);
+    CAROM_ASSERT(class >= 0 && class < MOST_OVERLAP_GRIDS);
+    return (uint32_t) class;
+}
 
 /* Spheres per range: some milliseconds, and the result of a range is small beside them. */
 #define OVERLAP_GRAIN 2048
 
-static void look_at_walls(const overlap_grid *grid, uint32_t i, double *deepest,
+static void look_at_walls(const overlap_work *work, uint32_t i, double *deepest,
                           uint32_t *partner) {
-    const carom_gas *gas = grid->gas;
+    const carom_gas *gas = work->gas;
     for (int axis = 0; axis < 3; ++axis) {
         if (gas->rules.periodic[axis]) continue;
-        double x = grid->x[3 * i + axis], radius = gas->radius[i];
+        double x = work->x[3 * i + axis], radius = gas->radius[i];
         double out = fmax(radius - x, x + radius - gas->rules.edge[axis]) / (2.0 * radius);
         if (!(out > *deepest)) continue;
         *deepest = out;
@@ -238,24 +267,27 @@ static carom_status find_deepest(void *argument, carom_range range) {
     *found = (deepest_overlap){0.0, {0, 0}};
     for (uint64_t i = range.begin; i < range.end; ++i) {
         uint32_t partner = 0;
-        double deepest = look_around(&work->grid, (uint32_t)i, &partner, &looked_at);
+        double deepest = 0.0;
+        for (uint32_t k = overlap_class(work->gas, (uint32_t)i); k < MOST_OVERLAP_GRIDS; ++k)
+            if (work->grids[k].count != 0)
+                deepest = look_around(&work->grids[k], (uint32_t)i, deepest, &partner, &looked_at);
         if (looked_at > MOST_UNLOOKED) { /* many spheres in few cells */
             looked_at = 0;
             if (carom_progress_stop(work->context, range.worker)) return CAROM_CANCELLED;
         }
-        look_at_walls(&work->grid, (uint32_t)i, &deepest, &partner);
+        look_at_walls(work, (uint32_t)i, &deepest, &partner);
         if (deepest > found->overlap) *found = (deepest_overlap){deepest, {(uint32_t)i, partner}};
     }
     carom_progress_add(work->context, range.worker, range.end - range.begin);
     return CAROM_OK;
 }
 
-/* Takes the arrays of the grid from the scratch of worker 0 and sorts the spheres into it. */
-static carom_status fill_overlap_grid(carom_context *context, overlap_grid *grid) {
+/* Takes the arrays of a grid from the scratch of worker 0. */
+static bool begin_overlap_grid(carom_context *context, overlap_grid *grid) {
     const carom_gas *gas = grid->gas;
     carom_arena *scratch = carom_scratch(context, 0);
     double least =
-        fmax(2.0 * gas->largest, gas->longest / fmax(1.0, carom_cbrt((double)gas->count)));
+        fmax(2.0 * grid->largest, gas->longest / fmax(1.0, carom_cbrt((double)grid->count)));
     uint64_t cells = 1;
     for (int axis = 0; axis < 3; ++axis) {
         double size = floor(gas->rules.edge[axis] / (least * CELL_MARGIN));
@@ -263,28 +295,56 @@ static carom_status fill_overlap_grid(carom_context *context, overlap_grid *grid
         cells *= grid->size[axis];
     }
     grid->start = CAROM_ARENA_TAKE(scratch, uint32_t, cells + 2);
-    grid->slots = CAROM_ARENA_TAKE(scratch, uint32_t, gas->count);
-    grid->x = CAROM_ARENA_TAKE(scratch, double, 3 * gas->count);
-    if (grid->start == NULL || grid->slots == NULL || grid->x == NULL)
-        return carom_fail_memory(context, gas->count * 28, "the search for overlaps");
+    grid->slots = CAROM_ARENA_TAKE(scratch, uint32_t, grid->count);
+    if (grid->start == NULL || grid->slots == NULL) return false;
     memset(grid->start, 0, (cells + 2) * sizeof(uint32_t));
+    return true;
+}
+
+static uint64_t overlap_cells(const overlap_grid *grid) {
+    return (uint64_t)grid->size[0] * grid->size[1] * grid->size[2];
+}
+
+/* Sorts the spheres into the cells of their grids. */
+static bool fill_overlap_grids(carom_context *context, overlap_work *work) {
+    const carom_gas *gas = work->gas;
     int at[3];
     double v[3];
+    work->x = CAROM_ARENA_TAKE(carom_scratch(context, 0), double, 3 * gas->count);
+    if (work->x == NULL) return false;
     for (uint64_t i = 0; i < gas->count; ++i) {
-        carom_gas_now(gas, (uint32_t)i, &grid->x[3 * i], v);
-        ++grid->start[cell_at(grid, &grid->x[3 * i], at) + 2];
+        carom_gas_now(gas, (uint32_t)i, &work->x[3 * i], v);
+        overlap_grid *grid = &work->grids[overlap_class(gas, (uint32_t)i)];
+        ++grid->count;
+        grid->largest = fmax(grid->largest, gas->radius[i]);
     }
-    for (uint64_t c = 2; c < cells + 2; ++c) grid->start[c] += grid->start[c - 1];
-    for (uint64_t i = 0; i < gas->count; ++i)
-        grid->slots[grid->start[cell_at(grid, &grid->x[3 * i], at) + 1]++] = (uint32_t)i;
-    return CAROM_OK;
+    for (uint32_t k = 0; k < MOST_OVERLAP_GRIDS; ++k) {
+        work->grids[k].gas = gas;
+        work->grids[k].x = work->x;
+        if (work->grids[k].count != 0 && !begin_overlap_grid(context, &work->grids[k]))
+            return false;
+    }
+    for (uint64_t i = 0; i < gas->count; ++i) {
+        overlap_grid *grid = &work->grids[overlap_class(gas, (uint32_t)i)];
+        ++grid->start[cell_at(grid, &work->x[3 * i], at) + 2];
+    }
+    for (uint32_t k = 0; k < MOST_OVERLAP_GRIDS; ++k)
+        for (uint64_t c = 2; work->grids[k].count != 0 && c < overlap_cells(&work->grids[k]) + 2;
+             ++c)
+            work->grids[k].start[c] += work->grids[k].start[c - 1];
+    for (uint64_t i = 0; i < gas->count; ++i) {
+        overlap_grid *grid = &work->grids[overlap_class(gas, (uint32_t)i)];
+        grid->slots[grid->start[cell_at(grid, &work->x[3 * i], at) + 1]++] = (uint32_t)i;
+    }
+    return true;
 }
 
 static carom_status find_deepest_of_all(carom_context *context, const carom_gas *gas,
                                         double *overlap, uint32_t pair[2]) {
-    overlap_work work = {.context = context, .grid = {.gas = gas}};
+    overlap_work work = {.context = context, .gas = gas};
     uint64_t ranges = (gas->count + OVERLAP_GRAIN - 1) / OVERLAP_GRAIN;
-    CAROM_TRY(fill_overlap_grid(context, &work.grid));
+    if (!fill_overlap_grids(context, &work))
+        return carom_fail_memory(context, gas->count * 28, "the search for overlaps");
     work.by_range = CAROM_ARENA_TAKE(carom_scratch(context, 0), deepest_overlap, ranges);
     if (work.by_range == NULL)
         return carom_fail_memory(context, ranges * sizeof(*work.by_range), "overlaps");

@@ -45,9 +45,9 @@ static carom_status gas_neighbour_lists_fill(carom_context *context, carom_gas *
 }
 
 static void gas_neighbour_lists_refile(carom_gas *gas, uint32_t slot) {
-    carom_gas_file(gas, slot, &gas->records[slot].home, false);
+    carom_gas_file(gas, &gas->cells, slot, &gas->records[slot].home, false);
     carom_gas_list_centre(gas, slot);
-    carom_gas_file(gas, slot, &gas->records[slot].home, true);
+    carom_gas_file(gas, &gas->cells, slot, &gas->records[slot].home, true);
 }
 
 /* Reallocates the lists for `capacity` candidates each and copies their contents. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "gas/gas.h"
+#include "gas/gas_levels.h"
 
 #define AXIS_BITS 10  /* of a Morton key per axis: 2^27 spheres are 512 per axis */
 #define SAMPLES   512 /* pairs of slots examined: the mean is known to 1 / sqrt(512) = 4 % */
@@ -80,6 +80,12 @@ carom_status carom_gas_sort(carom_context *context, carom_gas *gas) {
     return status;
 }
 
+/* The layer of a home along an axis, in cells of the finest level. */
+static int finest_layer(const carom_gas *gas, const carom_gas_home *home, int axis) {
+    if (gas->levels.count == 0) return home->at[axis];
+    return home->at[axis] << gas->levels.level[home->extra].shift;
+}
+
 /* Mean distance in cells between spheres adjacent in memory. */
 static double strangeness(const carom_gas *gas) {
     double sum = 0.0;
@@ -88,7 +94,8 @@ static double strangeness(const carom_gas *gas) {
         const carom_gas_home *a = &gas->records[i * step].home,
                              *b = &gas->records[i * step + 1].home;
         for (int axis = 0; axis < 3; ++axis) {
-            int apart = a->at[axis] - b->at[axis], size = (int)gas->cells.size[axis];
+            int apart = finest_layer(gas, a, axis) - finest_layer(gas, b, axis);
+            int size = (int)gas->cells.size[axis];
             apart = apart < 0 ? -apart : apart;
             if (gas->rules.periodic[axis] && size - apart < apart) apart = size - apart;
             sum += apart;

@@ -8,6 +8,7 @@
  *   Versions                           bodies as they were, within windows of several threads
  *   Candidates: cells                  reading the entries of a block of cells
  *   Candidates: the 27 cells around    CAROM_GAS_METHOD_CENTRE
+ *   Candidates: levels of cells        CAROM_GAS_METHOD_CENTRE, where radii are very different
  *   Candidates: shared cells           CAROM_GAS_METHOD_EXTENT
  *   Candidates: neighbour lists        CAROM_GAS_METHOD_NEIGHBOURS
  *   Prediction                         the next event of one sphere, or of two that collided
@@ -30,7 +31,7 @@
 #include <string.h>
 
 #include "base/simd.h"
-#include "gas/gas_cells.h"
+#include "gas/gas_levels.h"
 #include "gas/gas_neighbour_lists.h"
 #include "gas/gas_queue.h"
 #include "gas/gas_trajectory.h"
@@ -186,11 +187,12 @@ static inline void offer_provisional(const carom_gas *gas, uint32_t slot, carom_
 /* Lower bounds of the delays until the eight trajectories meet `own`; NaN for those that never do.
  * The position of `own` is already advanced by `since`, the time elapsed since the common time. Two
  * spheres within contact distance are assumed to meet immediately (the gap is set to 0) unless they
- * surely recede. They recede when b > |u| times `recede`; the test compares signed squares. */
+ * surely recede. They recede when b > |u| times `recede`; the test compares signed squares.
+ * `scaled`: that is a share of the sum of radii. */
 static inline __attribute__((always_inline)) void bound_eight(const carom_gas_trajectory *own,
                                                               carom_f32x4 rows[2][8], float since,
                                                               float own_slow2, float recede2,
-                                                              carom_f32x8 *bounds) {
+                                                              bool scaled, carom_f32x8 *bounds) {
     carom_f32x8 x[4], v[4];
     const carom_f32x8 zero = {0.0f};
     carom_f32x8_transpose(rows[0], x);
@@ -202,9 +204,10 @@ static inline __attribute__((always_inline)) void bound_eight(const carom_gas_tr
     carom_f32x8 dd = dx * dx + dy * dy + dz * dz, contact = x[3] + own->radius;
     carom_f32x8 gap =
         dd * (1.0f - GAP_MARGIN) - contact * contact; /* lowered by a rounding margin */
-    carom_f32x8 root = carom_f32x8_sqrt(b * b - uu * gap);
+    carom_f32x8 root = carom_f32x8_sqrt(b * b - uu * gap), uu_recede = uu * recede2;
     carom_i32x8 apart = gap > zero;
-    carom_i32x8 recedes = b * carom_f32x8_abs(b) > uu * recede2;
+    if (scaled) uu_recede = uu_recede * (contact * contact);
+    carom_i32x8 recedes = b * carom_f32x8_abs(b) > uu_recede;
     carom_f32x8 vv = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
     carom_i32x8 slow = ~(uu >= vv * CAROM_GAS_SLOW_SHARE2 + own_slow2); /* NaN counts as slow */
     carom_f32x8 bound = (carom_f32x8)((carom_i32x8)gap & apart) / (root - b);
@@ -216,7 +219,7 @@ static inline __attribute__((always_inline)) void bound_eight(const carom_gas_tr
 static inline __attribute__((always_inline)) float bound_all(const carom_gas *gas, uint32_t slot,
                                                              const uint32_t *entries,
                                                              uint32_t count, float *bounds,
-                                                             bool shifted) {
+                                                             bool shifted, bool scaled) {
     const carom_gas_trajectories *trajectories = &gas->trajectories;
     const char *first = (const char *)trajectories->by_slot;
     float since = (float)(carom_gas_span(&gas->rules, gas->now - trajectories->start) *
@@ -254,7 +257,7 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
                 rows[0][k] += shift;
             }
         }
-        bound_eight(&own, rows, since, own_slow2, trajectories->recede2, &bound);
+        bound_eight(&own, rows, since, own_slow2, trajectories->recede2, scaled, &bound);
         bound = (carom_f32x8)((carom_i32x8)bound | absent);
         carom_f32x8_store(bounds + i, bound);
         least = carom_f32x8_min(bound, least);
@@ -414,28 +417,28 @@ static __attribute__((noinline)) void bound_candidates(const carom_gas *gas, uin
     bounded_set->entries = entries;
     bounded_set->slot = slot;
     bounded_set->count = count;
-    if (shifted)
-        bounded_set->least = bound_all(gas, slot, entries, count, bounded_set->bounds, true);
+    float *bounds = bounded_set->bounds;
+    if (gas->levels.count != 0)
+        bounded_set->least = bound_all(gas, slot, entries, count, bounds, true, true);
+    else if (shifted)
+        bounded_set->least = bound_all(gas, slot, entries, count, bounds, true, false);
     else
-        bounded_set->least = bound_all(gas, slot, entries, count, bounded_set->bounds, false);
+        bounded_set->least = bound_all(gas, slot, entries, count, bounds, false, false);
 }
 
-/* Offers the earliest candidate to the record. `exact`: with its exact tick. */
-static inline void gas_run_cpu_decide(const carom_gas *gas, const bounded_set *bounded_set,
-                                      carom_gas_record *record, bool exact) {
-    const float *bounds = bounded_set->bounds;
-    const float least = bounded_set->least, margin = gas->trajectories.margin;
-    int64_t time = tick_of(gas, least);
-    if (time == CAROM_GAS_NEVER) return;
-    if (time > latest(gas, &record->prediction)) {
-        limit_next_best(record, time);
-        return;
-    }
+/* The candidate with the least bound, how many have that bound, and the next larger bound. */
+typedef struct least_bounds {
+    uint32_t first, equal;
+    float second;
+} least_bounds;
+
+static inline __attribute__((always_inline)) least_bounds
+find_least_bounds(const bounded_set *bounded_set) {
     uint32_t equal = 0, first = 0;
     carom_f32x8 seconds = carom_f32x8_splat(HUGE_VALF);
     for (uint32_t i = 0; i < bounded_set->count; i += 8) { /* no branches: its position is random */
-        carom_f32x8 bound = carom_f32x8_load(bounds + i);
-        carom_i32x8 is_least = bound == least;
+        carom_f32x8 bound = carom_f32x8_load(bounded_set->bounds + i);
+        carom_i32x8 is_least = bound == bounded_set->least;
         bound = (carom_f32x8)((carom_i32x8)bound | is_least); /* NaN: not the second */
         seconds = carom_f32x8_min(bound, seconds);
         uint32_t lanes = carom_i32x8_lanes(is_least);
@@ -443,18 +446,42 @@ static inline void gas_run_cpu_decide(const carom_gas *gas, const bounded_set *b
         first = lanes != 0 ? i + (uint32_t)__builtin_ctz(lanes) : first;
     }
     CAROM_ASSERT(equal >= 1 && first < bounded_set->count);
-    float second = carom_f32x8_least(seconds);
-    bool clear = (equal == 1) & (second > least + margin) & (least > 0.0f) &
-                 (least < MOST_MARGINS * margin) & !exact;
+    return (least_bounds){first, equal, carom_f32x8_least(seconds)};
+}
+
+/* True when the least bound is first by the margin. */
+static inline bool is_clear(const carom_gas *gas, float least, float second) {
+    const float margin = gas->trajectories.margin;
+    return (second > least + margin) & (least > 0.0f) & (least < MOST_MARGINS * margin);
+}
+
+/* Ticks from the least bound to the second, rounded down. */
+static inline float ticks_between(const carom_gas *gas, float least, float second) {
+    return (second - least) *
+           ((float)gas->trajectories.ticks_per_bound * (1.0f - NEXT_BEST_MARGIN));
+}
+
+/* Offers the earliest candidate to the record. `exact`: with its exact tick. */
+static inline void gas_run_cpu_decide(const carom_gas *gas, const bounded_set *bounded_set,
+                                      carom_gas_record *record, bool exact) {
+    const float *bounds = bounded_set->bounds;
+    const float least = bounded_set->least;
+    int64_t time = tick_of(gas, least);
+    if (time == CAROM_GAS_NEVER) return;
+    if (time > latest(gas, &record->prediction)) {
+        limit_next_best(record, time);
+        return;
+    }
+    const least_bounds found = find_least_bounds(bounded_set);
+    bool clear = (found.equal == 1) & is_clear(gas, least, found.second) & !exact;
     if (clear)
-        offer_provisional(gas, bounded_set->slot, record, time, bounded_set->entries[first],
-                          (second - least) * ((float)gas->trajectories.ticks_per_bound *
-                                              (1.0f - NEXT_BEST_MARGIN)));
+        offer_provisional(gas, bounded_set->slot, record, time, bounded_set->entries[found.first],
+                          ticks_between(gas, least, found.second));
     else if (is_lower_bound(&record->prediction))
         offer_unresolved(record, time);
     else
         gas_run_cpu_evaluate_all(gas, bounded_set->slot, bounded_set->entries, bounded_set->count,
-                                 bounds, least, first, record);
+                                 bounds, least, found.first, record);
 }
 
 /* Scans the candidates of sphere `slot` and offers the earliest to its record. */
@@ -552,27 +579,28 @@ collect_rows(const carom_gas_cell *cell, int64_t step, uint32_t *entries, link_m
 
 /* A box of cells among the 27 around one, given by its two corners. */
 typedef struct gas_run_cpu_block {
+    const carom_gas_cells *cells;
     const carom_gas_cell *own;
     int64_t row, layer;
     const int *from, *to;
     bool linked; /* some entries are in overflow cells */
 } gas_run_cpu_block;
 
-static inline void find_block(const carom_gas *gas, const carom_gas_home *home,
+static inline void find_block(const carom_gas_cells *cells, const carom_gas_home *home,
                               gas_run_cpu_block *block) {
-    const carom_gas_cells *cells = &gas->cells;
+    block->cells = cells;
     block->row = carom_gas_row(cells);
     block->layer = carom_gas_layer(cells);
     block->own = &cells->cells[carom_gas_home_index(cells, home)];
 }
 
-/* Collects all 27 cells around a home, without overflow cells. */
-static inline void collect_block(const carom_gas *gas, const carom_gas_home *home,
+/* Adds all 27 cells around a home, without overflow cells. */
+static inline void collect_block(const carom_gas_cells *cells, const carom_gas_home *home,
                                  gas_run_cpu_block *block, carom_gas_candidates *candidates) {
     static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
     link_marks marks = {{0}, {0}};
-    uint32_t count = 0;
-    find_block(gas, home, block);
+    uint32_t count = candidates->count;
+    find_block(cells, home, block);
     block->from = from;
     block->to = to;
     for (int k = -1; k <= 1; ++k)
@@ -591,7 +619,7 @@ static inline void collect_side(const carom_gas *gas, const carom_gas_home *home
                                  {1, 1, 1},  {1, 1, -1}, {1, 1, 1}};
     link_marks marks = {{0}, {0}};
     uint32_t count = 0;
-    find_block(gas, home, block);
+    find_block(&gas->cells, home, block);
     block->from = from[side];
     block->to = to[side];
     const int64_t stride[5] = {1, block->row, block->layer, 1, block->row};
@@ -615,8 +643,8 @@ static inline link_cursor begin_links(const gas_run_cpu_block *block) {
 }
 
 /* Adds the entries of overflow cells while there is capacity; true when all have been added. */
-static inline bool collect_links(const carom_gas *gas, const gas_run_cpu_block *block,
-                                 link_cursor *cursor, carom_gas_candidates *candidates) {
+static inline bool collect_links(const gas_run_cpu_block *block, link_cursor *cursor,
+                                 carom_gas_candidates *candidates) {
     int *at = cursor->at;
     for (; at[2] <= block->to[2]; at[1] = block->from[1], ++at[2])
         for (; at[1] <= block->to[1]; at[0] = block->from[0], ++at[1])
@@ -624,7 +652,7 @@ static inline bool collect_links(const carom_gas *gas, const gas_run_cpu_block *
                 const carom_gas_cell *after;
                 if (cursor->cell == NULL)
                     cursor->cell = block->own + (at[2] * block->layer + at[1] * block->row + at[0]);
-                while ((after = carom_gas_cell_after(&gas->cells, cursor->cell)) != NULL) {
+                while ((after = carom_gas_cell_after(block->cells, cursor->cell)) != NULL) {
                     if (candidates->count > CAROM_GAS_MOST_CANDIDATES - CAROM_GAS_CELL_ENTRIES)
                         return false;
                     memcpy(&candidates->entries[candidates->count], after->entry,
@@ -652,8 +680,8 @@ typedef struct cell_view {
     carom_i32x4 at; /* its cell */
 } cell_view;
 
-static inline __attribute__((always_inline)) void view_from_cell(const carom_gas *gas,
-                                                                 uint32_t slot, cell_view *view) {
+static inline __attribute__((always_inline)) void
+view_from_cell(const carom_gas *gas, const carom_gas_cells *cells, uint32_t slot, cell_view *view) {
     const carom_i64x4 axes = {-1, -1, -1, 0};
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
@@ -674,26 +702,27 @@ static inline __attribute__((always_inline)) void view_from_cell(const carom_gas
     view->at = (carom_i32x4){home->at[0], home->at[1], home->at[2], 0};
     carom_i32x4 size, wraps = {body->wraps[0], body->wraps[1], body->wraps[2], 0};
     carom_f64x4 edge;
-    memcpy(&size, gas->cells.size, sizeof(size));
-    memcpy(&edge, gas->cells.edge, sizeof(edge));
+    memcpy(&size, cells->size, sizeof(size));
+    memcpy(&edge, cells->edge, sizeof(edge));
     view->x -= carom_i32x4_doubles(view->at + wraps * size) * edge;
 }
 
 /* True when the cell is the last before a wall on that side. */
-static inline bool is_at_wall(const carom_gas *gas, const carom_gas_home *home, int axis, bool up) {
-    uint32_t last = up ? gas->cells.size[axis] - 1 : 0;
+static inline bool is_at_wall(const carom_gas *gas, const carom_gas_cells *cells,
+                              const carom_gas_home *home, int axis, bool up) {
+    uint32_t last = up ? cells->size[axis] - 1 : 0;
     return home->at[axis] == last && !gas->rules.periodic[axis];
 }
 
 /* The first crossing under an acceleration: tests both sides of each axis. */
-static inline double find_fall(const carom_gas *gas, const carom_gas_home *home,
-                               const cell_view *view, uint8_t *first) {
+static inline double find_fall(const carom_gas *gas, const carom_gas_cells *cells,
+                               const carom_gas_home *home, const cell_view *view, uint8_t *first) {
     double best = CAROM_GAS_NEVER_DELAY;
     for (int axis = 0; axis < 3; ++axis) {
-        double a = gas->rules.acceleration[axis], skin = gas->cells.skin[axis];
-        double x = view->x[axis], v = view->v[axis], edge = gas->cells.edge[axis];
+        double a = gas->rules.acceleration[axis], skin = cells->skin[axis];
+        double x = view->x[axis], v = view->v[axis], edge = cells->edge[axis];
         for (int high = 0; high < 2; ++high) {
-            if (is_at_wall(gas, home, axis, high != 0)) continue;
+            if (is_at_wall(gas, cells, home, axis, high != 0)) continue;
             double delay = high == 0 ? carom_gas_fall_delay(skin + x, v, a)
                                      : carom_gas_fall_delay(edge + skin - x, -v, -a);
             if (delay < best) {
@@ -708,27 +737,28 @@ static inline double find_fall(const carom_gas *gas, const carom_gas_home *home,
 /* Distance from the rear side of the cell along each axis; the rear is the side the sphere moves
  * away from. */
 static inline __attribute__((always_inline)) void
-distance_from_rear(const carom_gas *gas, const cell_view *view, carom_f64x4 *travelled) {
+distance_from_rear(const carom_gas_cells *cells, const cell_view *view, carom_f64x4 *travelled) {
     carom_f64x4 edge;
-    memcpy(&edge, gas->cells.edge, sizeof(edge));
+    memcpy(&edge, cells->edge, sizeof(edge));
     carom_i64x4 up = view->v > 0.0;
     *travelled = carom_f64x4_select(up, view->x, edge - view->x);
 }
 
 /* The first crossing without acceleration: tests the side ahead along each axis. */
 static inline __attribute__((always_inline)) double
-find_side(const carom_gas *gas, const carom_gas_home *home, const cell_view *view, uint8_t *first) {
+find_side(const carom_gas *gas, const carom_gas_cells *cells, const carom_gas_home *home,
+          const cell_view *view, uint8_t *first) {
     carom_f64x4 edge, skin, travelled;
-    memcpy(&edge, gas->cells.edge, sizeof(edge));
-    memcpy(&skin, gas->cells.skin, sizeof(skin));
-    distance_from_rear(gas, view, &travelled);
+    memcpy(&edge, cells->edge, sizeof(edge));
+    memcpy(&skin, cells->skin, sizeof(skin));
+    distance_from_rear(cells, view, &travelled);
     carom_f64x4 speed = (carom_f64x4)((carom_i64x4)view->v & INT64_MAX);
     carom_f64x4 delay = ((edge + skin) - travelled) / speed;
     carom_i64x4 moves = speed > 0.0;
     delay = carom_f64x4_select(moves, delay, carom_f64x4_splat(CAROM_GAS_NEVER_DELAY));
     if (gas->rules.walls)
         for (int axis = 0; axis < 3; ++axis)
-            if (is_at_wall(gas, home, axis, view->v[axis] > 0.0))
+            if (is_at_wall(gas, cells, home, axis, view->v[axis] > 0.0))
                 delay[axis] = CAROM_GAS_NEVER_DELAY;
     /* Which axis is first is random, so there are no branches. */
     uint32_t second = delay[1] < delay[0], ups = carom_i64x4_lanes(view->v > 0.0);
@@ -739,11 +769,11 @@ find_side(const carom_gas *gas, const carom_gas_home *home, const cell_view *vie
 }
 
 static inline __attribute__((always_inline)) void
-predict_crossing(const carom_gas *gas, uint32_t slot, const cell_view *view,
-                 carom_gas_prediction *prediction) {
+predict_crossing(const carom_gas *gas, const carom_gas_cells *cells, uint32_t slot,
+                 const cell_view *view, carom_gas_prediction *prediction) {
     const carom_gas_home *home = &gas->records[slot].home;
-    double delay = gas->rules.accelerated ? find_fall(gas, home, view, &prediction->side)
-                                          : find_side(gas, home, view, &prediction->side);
+    double delay = gas->rules.accelerated ? find_fall(gas, cells, home, view, &prediction->side)
+                                          : find_side(gas, cells, home, view, &prediction->side);
     prediction->crossing = carom_gas_after(&gas->rules, gas->now, delay > 0.0 ? delay : 0.0);
 }
 
@@ -765,39 +795,41 @@ static __attribute__((noinline)) void enter_box(carom_gas *gas, uint32_t slot, u
 }
 
 /* Moves the home of a sphere by one cell. */
-static inline void step_sphere(carom_gas *gas, uint32_t slot, uint32_t side) {
-    if (step_home(&gas->cells, &gas->records[slot].home, side)) enter_box(gas, slot, side);
+static inline void step_sphere(carom_gas *gas, const carom_gas_cells *cells, uint32_t slot,
+                               uint32_t side) {
+    if (step_home(cells, &gas->records[slot].home, side)) enter_box(gas, slot, side);
 }
 
 /* Refiles a sphere in the furthest cell ahead that it may be in, so that it stays there longest.
  * All cells around must be searched afterwards. The axes it moves along are random, so there are no
  * branches except for leaving the box. */
-static inline __attribute__((always_inline)) void gas_run_cpu_refile(carom_gas *gas, uint32_t slot,
-                                                                     cell_view *view) {
+static inline __attribute__((always_inline)) void
+gas_run_cpu_refile(carom_gas *gas, carom_gas_cells *cells, uint32_t slot, cell_view *view) {
     carom_gas_home *home = &gas->records[slot].home, before = *home;
     carom_f64x4 edge, ahead, travelled;
     carom_i32x4 size;
-    memcpy(&edge, gas->cells.edge, sizeof(edge));
-    memcpy(&ahead, gas->cells.ahead, sizeof(ahead));
-    memcpy(&size, gas->cells.size, sizeof(size));
-    distance_from_rear(gas, view, &travelled);
+    memcpy(&edge, cells->edge, sizeof(edge));
+    memcpy(&ahead, cells->ahead, sizeof(ahead));
+    memcpy(&size, cells->size, sizeof(size));
+    distance_from_rear(cells, view, &travelled);
     carom_i64x4 forward = (travelled > edge - ahead) & (view->v != 0.0);
     if (gas->rules.walls)
         for (int axis = 0; axis < 3; ++axis)
-            if (is_at_wall(gas, home, axis, view->v[axis] > 0.0)) forward[axis] = 0;
+            if (is_at_wall(gas, cells, home, axis, view->v[axis] > 0.0)) forward[axis] = 0;
     carom_i32x4 up = carom_i64x4_narrow(view->v > 0.0); /* -1 or 0 */
     carom_i32x4 step = carom_i64x4_narrow(forward) & (-1 - 2 * up);
     carom_i32x4 to = view->at + step, out = (to < 0) | (to >= size);
     if ((step[0] | step[1] | step[2]) == 0) return;
     if ((out[0] | out[1] | out[2]) != 0) {
         for (int axis = 0; axis < 3; ++axis)
-            if (step[axis] != 0) step_sphere(gas, slot, 2 * (uint32_t)axis + (step[axis] > 0));
+            if (step[axis] != 0)
+                step_sphere(gas, cells, slot, 2 * (uint32_t)axis + (step[axis] > 0));
     } else {
         for (int axis = 0; axis < 3; ++axis) home->at[axis] = (uint16_t)to[axis];
     }
     view->x -= carom_i32x4_doubles(step) * edge;
-    carom_gas_file(gas, slot, &before, false);
-    carom_gas_file(gas, slot, home, true);
+    carom_gas_file(gas, cells, slot, &before, false);
+    carom_gas_file(gas, cells, slot, home, true);
     carom_gas_note_home(gas, slot);
 }
 
@@ -812,12 +844,12 @@ static inline void scan_around(const carom_gas *gas, uint32_t slot, cell_block *
     carom_gas_candidates *candidates = &around->candidates;
     bool shifted = !carom_gas_is_inside(&gas->cells, &gas->records[slot].home), all = true;
     link_cursor cursor = begin_links(&around->block);
-    if (around->block.linked) all = collect_links(gas, &around->block, &cursor, candidates);
+    if (around->block.linked) all = collect_links(&around->block, &cursor, candidates);
     if (candidates->count != 0)
         gas_run_cpu_scan(gas, slot, candidates->entries, candidates->count, shifted, record, exact);
     while (!all) {
         candidates->count = 0;
-        all = collect_links(gas, &around->block, &cursor, candidates);
+        all = collect_links(&around->block, &cursor, candidates);
         gas_run_cpu_scan(gas, slot, candidates->entries, candidates->count, shifted, record, exact);
     }
 }
@@ -837,15 +869,17 @@ predict_centre(carom_gas *gas, const uint32_t *slots, int count, bool exact) {
     cell_view views[2];
     cell_block around[2];
     for (int i = 0; i < count; ++i) {
-        view_from_cell(gas, slots[i], &views[i]);
-        gas_run_cpu_refile(gas, slots[i], &views[i]);
+        view_from_cell(gas, &gas->cells, slots[i], &views[i]);
+        gas_run_cpu_refile(gas, &gas->cells, slots[i], &views[i]);
     }
     for (int i = 0; i < count; ++i) {
-        collect_block(gas, &gas->records[slots[i]].home, &around[i].block, &around[i].candidates);
+        around[i].candidates.count = 0;
+        collect_block(&gas->cells, &gas->records[slots[i]].home, &around[i].block,
+                      &around[i].candidates);
         if (count > 1) prefetch_trajectories(gas, &around[i].candidates);
     }
     for (int i = 0; i < count; ++i)
-        predict_crossing(gas, slots[i], &views[i], &gas->records[slots[i]].prediction);
+        predict_crossing(gas, &gas->cells, slots[i], &views[i], &gas->records[slots[i]].prediction);
     for (int i = 0; i < count; ++i)
         scan_around(gas, slots[i], &around[i], &gas->records[slots[i]], exact);
 }
@@ -856,14 +890,265 @@ static inline void cross_centre(carom_gas *gas, uint32_t slot) {
     const uint8_t side = record->prediction.side;
     cell_view view;
     cell_block around;
-    carom_gas_file(gas, slot, home, false);
-    step_sphere(gas, slot, side);
-    carom_gas_file(gas, slot, home, true);
+    carom_gas_file(gas, &gas->cells, slot, home, false);
+    step_sphere(gas, &gas->cells, slot, side);
+    carom_gas_file(gas, &gas->cells, slot, home, true);
     carom_gas_note_home(gas, slot);
     collect_side(gas, home, side, &around.block, &around.candidates);
-    view_from_cell(gas, slot, &view);
-    predict_crossing(gas, slot, &view, &record->prediction);
+    view_from_cell(gas, &gas->cells, slot, &view);
+    predict_crossing(gas, &gas->cells, slot, &view, &record->prediction);
     scan_around(gas, slot, &around, record, false);
+}
+
+/* ---- Candidates: levels of cells ------------------------------------------------------------- */
+
+/* The invariant of the levels is in gas_levels.h. A sphere looks at the 27 cells around its cell in
+ * its own level, and around its parents in all coarser ones. In finer levels it looks only at cells
+ * near its surface, of which it is at most `drift` away in the time for which it is predicted.
+ *
+ * Invariant: of two neighbours, with their present bodies, one is due no later than they meet. When
+ * a sphere is rewritten, or enters a cell, it is compared with all of its own size and larger.
+ * When it is rewritten, enters a cell, or has moved by the drift, it is compared with all smaller
+ * ones whose cells it may touch before it is looked at again; another one enters one of these
+ * first.
+ * So each sphere that is looked at is predicted anew. */
+
+#define NO_SIDE 6 /* of a crossing: the sphere has moved by the drift, and stays in its cell */
+/* Spheres touch earlier than computed by no more than twice CAROM_GAS_MOST_STEP of a radius, and
+ * overlap by no more than a file may have; margins as in gas_cells.c. */
+#define SHELL_MARGIN       1e-6 /* of the sum of radii */
+#define SHELL_WIDTH_MARGIN 1e-9 /* of the longest edge of the box */
+#define BLOCK_ENTRIES      (27 * CAROM_GAS_CELL_ENTRIES)
+
+/* The candidates of one sphere in all levels, collected twice where bounds do not decide. */
+typedef struct level_scan {
+    uint32_t slot;
+    bool evaluates;      /* the second time: exactly */
+    uint32_t first;      /* the entry with the least bound */
+    float least, second; /* bounds; the second time, `second` is the limit */
+    double x[3];         /* position of the sphere */
+    carom_gas_record *record;
+    carom_gas_candidates candidates;
+} level_scan;
+
+/* Scans the candidates collected so far. */
+static __attribute__((noinline)) void flush_level_scan(const carom_gas *gas, level_scan *scan) {
+    bounded_set set;
+    const uint32_t *entries = scan->candidates.entries, count = scan->candidates.count;
+    scan->candidates.count = 0;
+    if (count == 0) return;
+    bound_candidates(gas, scan->slot, entries, count, true, &set);
+    if (scan->evaluates) {
+        for (uint32_t i = 0; i < count; i += 8)
+            for (uint32_t lanes = bounds_between(set.bounds + i, scan->least, scan->second);
+                 lanes != 0; lanes &= lanes - 1)
+                evaluate_exactly(gas, scan->slot, entries[i + (uint32_t)__builtin_ctz(lanes)],
+                                 scan->record);
+        scan->second = gas_run_cpu_bound_of(gas, scan->record->prediction.physical);
+        return;
+    }
+    if (!(set.least < scan->least)) {
+        scan->second = CAROM_MIN(set.least, scan->second);
+        return;
+    }
+    const least_bounds found = find_least_bounds(&set);
+    float second = found.equal > 1 ? set.least : found.second;
+    scan->second = CAROM_MIN(second, scan->least);
+    scan->least = set.least;
+    scan->first = entries[found.first];
+}
+
+/* Adds the 27 cells around a home of a level. */
+static void scan_level_block(const carom_gas *gas, const carom_gas_cells *cells,
+                             const carom_gas_home *home, level_scan *scan) {
+    gas_run_cpu_block block;
+    if (scan->candidates.count + BLOCK_ENTRIES > CAROM_GAS_MOST_CANDIDATES)
+        flush_level_scan(gas, scan);
+    collect_block(cells, home, &block, &scan->candidates);
+    if (!block.linked) return;
+    link_cursor cursor = begin_links(&block);
+    while (!collect_links(&block, &cursor, &scan->candidates)) flush_level_scan(gas, scan);
+}
+
+/* The cells of a finer level around a sphere's surface. */
+typedef struct level_shell {
+    const carom_gas_cells *cells;
+    double outer, inner; /* distances of centres that may touch, and that none has */
+    int64_t low[3], high[3];
+} level_shell;
+
+/* Distances of the nearest and the farthest point of a layer of cells along an axis, skin included.
+ */
+static inline void layer_distances(const level_shell *shell, const double x[3], int axis,
+                                   int64_t at, double *near, double *far) {
+    double edge = shell->cells->edge[axis], skin = shell->cells->skin[axis];
+    double low = (double)at * edge - skin - x[axis], high = low + edge + 2.0 * skin;
+    *near = low > 0.0 ? low : high < 0.0 ? -high : 0.0;
+    *far = CAROM_MAX(-low, high);
+}
+
+/* Maps a layer of cells into the box; returns the digit of its box. */
+static inline uint32_t map_layer(const carom_gas_cells *cells, int axis, int64_t *at) {
+    int64_t size = cells->size[axis];
+    uint32_t digit = *at < 0 ? 0 : *at < size ? 1 : 2;
+    *at -= ((int64_t)digit - 1) * size;
+    CAROM_ASSERT(*at >= 0 && *at < size);
+    return digit;
+}
+
+/* Adds the entries of one cell, seen in the box with this code. */
+static inline void scan_shell_cell(const carom_gas *gas, const carom_gas_cells *cells,
+                                   uint64_t index, uint32_t code, level_scan *scan) {
+    const carom_gas_cell *cell = &cells->cells[index];
+    for (; cell != NULL; cell = carom_gas_cell_after(cells, cell)) {
+        if (scan->candidates.count + CAROM_GAS_CELL_ENTRIES > CAROM_GAS_MOST_CANDIDATES)
+            flush_level_scan(gas, scan);
+        for (int k = 0; k < CAROM_GAS_CELL_ENTRIES && cell->entry[k] < CAROM_GAS_LINK; ++k)
+            scan->candidates.entries[scan->candidates.count++] =
+                carom_gas_candidate(carom_gas_candidate_slot(cell->entry[k]), code);
+    }
+}
+
+/* Adds the cells from `from` to `to` of a row; y and z are in the box, and `code` is without x. */
+static inline void scan_shell_row(const carom_gas *gas, const level_shell *shell, int64_t from,
+                                  int64_t to, const int64_t at[3], uint32_t code,
+                                  level_scan *scan) {
+    const carom_gas_cells *cells = shell->cells;
+    const uint64_t row = carom_gas_cell_index(cells, 0, (uint64_t)at[1], (uint64_t)at[2]);
+    for (int64_t x = from; x <= to; ++x) {
+        int64_t own = x;
+        uint32_t digit = map_layer(cells, 0, &own);
+        uint64_t index = row + (uint64_t)own;
+        if (cells->cells[index].entry[0] != CAROM_GAS_EMPTY)
+            scan_shell_cell(gas, cells, index, code + digit, scan);
+    }
+}
+
+/* Adds the cells of the row at (y, z): those within the outer distance, without those that are
+ * wholly within the inner one. */
+static void scan_shell_at(const carom_gas *gas, const level_shell *shell, int64_t y, int64_t z,
+                          level_scan *scan) {
+    const double x = scan->x[0], edge = shell->cells->edge[0], skin = shell->cells->skin[0];
+    double near[2], far[2];
+    layer_distances(shell, scan->x, 1, y, &near[0], &far[0]);
+    layer_distances(shell, scan->x, 2, z, &near[1], &far[1]);
+    double left = shell->outer * shell->outer - near[0] * near[0] - near[1] * near[1];
+    if (left < 0.0) return;
+    int64_t at[3] = {0, y, z}, from = shell->low[0], to = shell->high[0];
+    double reach = sqrt(left) + skin;
+    from = (int64_t)CAROM_MAX(floor((x - reach) / edge), (double)from);
+    to = (int64_t)CAROM_MIN(floor((x + reach) / edge), (double)to);
+    uint32_t code = 3 * map_layer(shell->cells, 1, &at[1]) + 9 * map_layer(shell->cells, 2, &at[2]);
+    double inside = shell->inner * shell->inner - far[0] * far[0] - far[1] * far[1];
+    double empty = inside > 0.0 ? sqrt(inside) - skin : -1.0;
+    if (empty <= 0.0) {
+        scan_shell_row(gas, shell, from, to, at, code, scan);
+        return;
+    }
+    double first = CAROM_MIN(ceil((x - empty) / edge), (double)to + 1.0);
+    double last = CAROM_MAX(floor((x + empty) / edge) - 1.0, (double)from - 1.0);
+    if (first > last) {
+        scan_shell_row(gas, shell, from, to, at, code, scan);
+        return;
+    }
+    scan_shell_row(gas, shell, from, (int64_t)first - 1, at, code, scan);
+    scan_shell_row(gas, shell, (int64_t)last + 1, to, at, code, scan);
+}
+
+/* Adds the cells of a finer level that hold what a sphere may touch. */
+static void scan_level_shell(const carom_gas *gas, uint32_t level, level_scan *scan) {
+    const carom_gas_level *own = &gas->levels.level[scan->record->home.extra],
+                          *finer = &gas->levels.level[level];
+    const double radius = gas->radius[scan->slot], wide = SHELL_WIDTH_MARGIN * gas->longest;
+    level_shell shell = {.cells = carom_gas_cells_seen(gas, level)};
+    shell.outer = (radius + finer->largest) * (1.0 + SHELL_MARGIN) + gas->levels.drift + wide;
+    shell.inner = (radius + finer->smallest) * (1.0 - SHELL_MARGIN) - wide;
+    shell.inner = CAROM_MAX(shell.inner, 0.0);
+    const int64_t unit = INT64_C(1) << (own->shift - finer->shift);
+    for (int axis = 0; axis < 3; ++axis) {
+        const int64_t at = scan->record->home.at[axis], size = shell.cells->size[axis];
+        const double edge = shell.cells->edge[axis];
+        double reach = shell.outer + shell.cells->skin[axis];
+        double low = floor((scan->x[axis] - reach) / edge);
+        double high = floor((scan->x[axis] + reach) / edge);
+        shell.low[axis] = (int64_t)CAROM_MAX(low, (double)((at - 1) * unit));
+        shell.high[axis] = (int64_t)CAROM_MIN(high, (double)((at + 2) * unit - 1));
+        if (gas->rules.periodic[axis]) continue;
+        shell.low[axis] = CAROM_MAX(shell.low[axis], 0);
+        shell.high[axis] = CAROM_MIN(shell.high[axis], size - 1);
+    }
+    for (int64_t z = shell.low[2]; z <= shell.high[2]; ++z)
+        for (int64_t y = shell.low[1]; y <= shell.high[1]; ++y)
+            scan_shell_at(gas, &shell, y, z, scan);
+}
+
+/* Collects and scans the candidates in all levels. */
+static void scan_levels(const carom_gas *gas, level_scan *scan) {
+    const carom_gas_home *home = &scan->record->home;
+    const uint32_t own = home->extra;
+    for (uint32_t level = 0; level < own; ++level) scan_level_shell(gas, level, scan);
+    for (uint32_t level = own; level < gas->levels.count; ++level) {
+        carom_gas_home parent = *home;
+        uint32_t shift = gas->levels.level[level].shift - gas->levels.level[own].shift;
+        for (int axis = 0; axis < 3; ++axis) parent.at[axis] = (uint16_t)(home->at[axis] >> shift);
+        scan_level_block(gas, carom_gas_cells_seen(gas, level), &parent, scan);
+    }
+    flush_level_scan(gas, scan);
+}
+
+/* Predicts when the sphere has moved by the drift: under an acceleration a lower bound. */
+static int64_t find_drift(const carom_gas *gas, const cell_view *view) {
+    const double drift = gas->levels.drift;
+    double vv = 0.0, aa = 0.0;
+    for (int axis = 0; axis < 3; ++axis) {
+        vv += view->v[axis] * view->v[axis];
+        aa += gas->rules.acceleration[axis] * gas->rules.acceleration[axis];
+    }
+    double speeds = sqrt(vv) + sqrt(vv + 2.0 * sqrt(aa) * drift);
+    double delay = speeds > 0.0 ? 2.0 * drift / speeds : CAROM_GAS_NEVER_DELAY;
+    return carom_gas_after(&gas->rules, gas->now, delay);
+}
+
+/* Predicts a sphere whose prediction is empty. */
+static void predict_in_levels(carom_gas *gas, uint32_t slot, bool exact) {
+    carom_gas_record *record = &gas->records[slot];
+    carom_gas_prediction *prediction = &record->prediction;
+    carom_gas_cells *cells = carom_gas_cells_of(gas, record->home.extra);
+    level_scan scan = {.slot = slot, .least = HUGE_VALF, .second = HUGE_VALF, .record = record};
+    cell_view view;
+    view_from_cell(gas, cells, slot, &view);
+    gas_run_cpu_refile(gas, cells, slot, &view);
+    predict_crossing(gas, cells, slot, &view, prediction);
+    for (int axis = 0; axis < 3; ++axis)
+        scan.x[axis] = view.x[axis] + (double)record->home.at[axis] * cells->edge[axis];
+    if (record->home.extra > 0) {
+        int64_t drifted = find_drift(gas, &view);
+        if (drifted < prediction->crossing) prediction->side = NO_SIDE;
+        prediction->crossing = CAROM_MIN(drifted, prediction->crossing);
+    }
+    scan_levels(gas, &scan);
+    int64_t time = tick_of(gas, scan.least);
+    if (time == CAROM_GAS_NEVER) return;
+    if (!exact && is_clear(gas, scan.least, scan.second)) {
+        offer_provisional(gas, slot, record, time, scan.first,
+                          ticks_between(gas, scan.least, scan.second));
+        return;
+    }
+    evaluate_exactly(gas, slot, scan.first, record);
+    scan.evaluates = true;
+    scan.second = gas_run_cpu_bound_of(gas, prediction->physical);
+    scan_levels(gas, &scan);
+}
+
+/* A sphere enters a cell, or has moved by the drift. */
+static void cross_in_levels(carom_gas *gas, uint32_t slot) {
+    carom_gas_record *record = &gas->records[slot];
+    carom_gas_cells *cells = carom_gas_cells_of(gas, record->home.extra);
+    const uint8_t side = record->prediction.side;
+    if (side == NO_SIDE) return;
+    carom_gas_file(gas, cells, slot, &record->home, false);
+    step_sphere(gas, cells, slot, side);
+    carom_gas_file(gas, cells, slot, &record->home, true);
 }
 
 /* ---- Candidates: shared cells (EXTENT) ------------------------------------------------------- */
@@ -1118,11 +1403,12 @@ static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *f
     carom_gas_candidates candidates;
     gas_run_cpu_block block;
     *count = 0;
-    collect_block(gas, &gas->records[slot].home, &block, &candidates);
+    candidates.count = 0;
+    collect_block(&gas->cells, &gas->records[slot].home, &block, &candidates);
     link_cursor cursor = begin_links(&block);
     bool inside = carom_gas_is_inside(&gas->cells, &gas->records[slot].home);
     for (bool all = false; !all && *count <= gas->lists.capacity; candidates.count = 0) {
-        all = !block.linked || collect_links(gas, &block, &cursor, &candidates);
+        all = !block.linked || collect_links(&block, &cursor, &candidates);
         if (gas->prefetch)
             for (uint32_t i = 0; i < candidates.count; ++i)
                 __builtin_prefetch(
@@ -1173,8 +1459,8 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     memcpy(list + 1, fresh, count * sizeof(*list));
     list[0] = count;
     if (memcmp(home, &before, sizeof(before)) != 0) {
-        carom_gas_file(gas, slot, &before, false);
-        carom_gas_file(gas, slot, home, true);
+        carom_gas_file(gas, &gas->cells, slot, &before, false);
+        carom_gas_file(gas, &gas->cells, slot, home, true);
         carom_gas_note_home(gas, slot);
     }
     /* After a change of box the same entry means another image. This matters where a box is not
@@ -1203,6 +1489,8 @@ static __attribute__((noinline)) void predict_by_cells(carom_gas *gas, uint32_t 
     if (gas->method == CAROM_GAS_METHOD_EXTENT) {
         scan_extent(gas, slot, &gas->records[slot], exact);
         predict_extent_crossing(gas, slot, &gas->records[slot].prediction);
+    } else if (gas->levels.count != 0) {
+        predict_in_levels(gas, slot, exact);
     } else {
         predict_centre(gas, &slot, 1, exact);
     }
@@ -1335,6 +1623,11 @@ static bool is_internal(const carom_gas *gas, uint32_t slot) {
            is_stale(gas, prediction);
 }
 
+static void predict_after_crossing(carom_gas *gas, uint32_t slot) {
+    cross_in_levels(gas, slot);
+    predict(gas, slot, false);
+}
+
 static bool do_internal(carom_gas *gas, uint32_t slot) {
     carom_gas_prediction *prediction = &gas->records[slot].prediction;
     bool done = true;
@@ -1352,8 +1645,10 @@ static bool do_internal(carom_gas *gas, uint32_t slot) {
         done = renew_list(gas, slot);
     else if (gas->method == CAROM_GAS_METHOD_EXTENT)
         cross_extent(gas, slot);
-    else
+    else if (gas->levels.count == 0)
         cross_centre(gas, slot);
+    else
+        predict_after_crossing(gas, slot);
     carom_gas_queue_put(gas, slot);
     return done;
 }
@@ -1814,12 +2109,17 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, const carom_gas_ob
 
 /* ---- Event loop ------------------------------------------------------------------------------ */
 
+/* True when the overflow cells for one step may have to be reserved. */
+static inline bool lacks_overflow_cells(const carom_gas *gas) {
+    return gas->cells.free_count < CAROM_GAS_STEP_OVERFLOW || gas->levels.count != 0;
+}
+
 carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t steps,
                                         const carom_gas_observer *observer, uint32_t *culprit) {
     for (uint64_t step = 0; step < steps; ++step) {
         uint32_t slot;
         if (!carom_gas_queue_room(gas) ||
-            (gas->cells.free_count < CAROM_GAS_STEP_OVERFLOW && !carom_gas_cells_reserve(gas)) ||
+            (lacks_overflow_cells(gas) && !carom_gas_cells_reserve(gas)) ||
             !next_slot(gas, until, &slot))
             return CAROM_GAS_STOP_MEMORY;
         if (slot == CAROM_GAS_NO_SLOT) {
@@ -1920,8 +2220,7 @@ carom_gas_stop CAROM_CPU(carom_gas_run_part)(carom_gas *gas, uint32_t *culprit) 
 
 bool CAROM_CPU(carom_gas_predict_some)(carom_gas *gas, uint64_t from, uint64_t to) {
     for (uint64_t i = from; i < to; ++i) {
-        if (gas->cells.free_count < CAROM_GAS_STEP_OVERFLOW && !carom_gas_cells_reserve(gas))
-            return false;
+        if (lacks_overflow_cells(gas) && !carom_gas_cells_reserve(gas)) return false;
         predict(gas, (uint32_t)i, false);
     }
     return true;

@@ -24,8 +24,7 @@
 #define MOST_CHURN     1024 /* ids given out per sphere present and per word of padding */
 #define MOST_NOW       (4 * CAROM_GAS_EPOCH) /* ticks: a run goes three epochs at most */
 #define MOST_COUNT     (UINT64_C(1) << 62)   /* of events: no run is that long */
-/* Tolerance for the tick in a file. Removing spheres may leave radii up to ten times as large, so a
- * tick that suited the original spheres is off by no more than this. */
+/* Tolerance for the tick in a file: for rounding, and spheres that were removed. */
 #define TICK_LEEWAY               16.0
 #define GAS_SAVE_UNITS_PER_SPHERE 4 /* units of progress: reading, checking, filing, predicting */
 

@@ -75,11 +75,39 @@ static void set_uncertainty(carom_gas *gas, int64_t uncertainty, bool predicted)
     trajectories->uncertainty = uncertainty;
 }
 
+/* The growth of the radii for errors of positions, and of a path to a collision of two that are
+ * `path` apart: `share` of the coefficient for each of the two. */
+static double find_growth(const carom_gas *gas, double path, double share, double length) {
+    return (BY_POSITION * gas->longest + share * BY_COLLISION / CAROM_GAS_SLOW_SHARE * path) /
+           length;
+}
+
+/* The upper bound of the distance of two spheres of at most this radius in adjacent cells. */
+static double find_path(const carom_gas_cells *cells, double radius) {
+    double path = 0.0;
+    for (int axis = 0; axis < 3; ++axis)
+        path = fmax(path, PATH_EDGES * cells->edge[axis] + PATH_RADII * radius);
+    return path;
+}
+
+/* Two spheres of different levels are as far apart as cells of the coarser one allow. So a sphere's
+ * radius grows by both shares of the path in its own level. Returns the largest growth of a radius,
+ * relative to it. */
+static double set_level_growth(carom_gas *gas, double length) {
+    double most = 0.0;
+    for (uint32_t k = 0; k < gas->levels.count; ++k) {
+        carom_gas_level *level = &gas->levels.level[k];
+        double path = find_path(carom_gas_cells_seen(gas, k), level->largest);
+        level->growth = find_growth(gas, path, 2.0, length);
+        most = fmax(most, level->growth * length / level->smallest);
+    }
+    return most;
+}
+
 void carom_gas_trajectories_renew(carom_gas *gas, bool predicted) {
     carom_gas_trajectories *trajectories = &gas->trajectories;
-    double length = 2.0 * gas->largest, time = typical_time(gas, length), path = 0.0;
-    for (int axis = 0; axis < 3; ++axis) /* distance of two spheres in adjacent cells */
-        path = fmax(path, PATH_EDGES * gas->cells.edge[axis] + PATH_RADII * gas->largest);
+    double length = 2.0 * (gas->levels.count == 0 ? gas->largest : gas->levels.typical);
+    double time = typical_time(gas, length), path = find_path(&gas->cells, gas->largest);
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS)
         path = 2.0 * gas->largest + 4.0 * gas->lists.skin + LIST_MARGIN * gas->longest;
     trajectories->start = gas->now;
@@ -90,8 +118,11 @@ void carom_gas_trajectories_renew(carom_gas *gas, bool predicted) {
     trajectories->common_radius = gas->uniform ? gas->largest / length : 0.0;
     trajectories->per_speed = time / length;
     trajectories->per_time = 1.0 / time;
-    trajectories->growth =
-        (BY_POSITION * gas->longest + BY_COLLISION / CAROM_GAS_SLOW_SHARE * path) / length;
+    trajectories->growth = find_growth(gas, path, 1.0, length);
+    double level_growth = set_level_growth(gas, length);
+    if (gas->levels.count != 0)
+        trajectories->growth =
+            gas->levels.level[carom_gas_level_of(gas, gas->levels.typical)].growth;
     trajectories->growth_by_speed = BY_PATH * CAROM_GAS_TRAJECTORY_LENGTH;
     trajectories->ticks_per_bound = (1.0 - TICKS_MARGIN) * time * gas->rules.ticks_per_unit;
     double margin =
@@ -105,7 +136,9 @@ void carom_gas_trajectories_renew(carom_gas *gas, bool predicted) {
     trajectories->safe_span =
         gas->rules.accelerated || !(safe < (double)CAROM_GAS_HORIZON) ? 0 : (int64_t)safe;
     double recede =
-        LEAST_RECEDE + RECEDE_PER_GROWTH * trajectories->growth * length / gas->smallest;
+        LEAST_RECEDE +
+        RECEDE_PER_GROWTH *
+            (gas->levels.count == 0 ? trajectories->growth * length / gas->smallest : level_growth);
     trajectories->recede2 = (float)(recede * recede); /* times the diameter, which is 1 */
     for (int code = 0; code < 27; ++code) {
         int box[3] = {code % 3 - 1, code / 3 % 3 - 1, code / 9 - 1};

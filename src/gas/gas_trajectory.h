@@ -20,7 +20,7 @@
 
 #include <math.h>
 
-#include "gas/gas.h"
+#include "gas/gas_levels.h"
 
 /* SLOW_SHARE is a share of the sum of speeds; TRAJECTORY_LENGTH the typical path between two common
  * times, in lengths. Half and twice these values are as fast, within 5 %. */
@@ -58,7 +58,10 @@ static inline void carom_gas_trajectory_write(carom_gas *gas, uint32_t slot) {
     double radius = trajectories->common_radius;
     if (!(radius > 0.0)) radius = gas->radius[slot] * trajectories->per_length;
     double growth = trajectories->growth_by_speed * sqrt(square);
-    trajectory->radius = (float)(radius + trajectories->growth + growth);
+    double constant = gas->levels.count == 0
+                          ? trajectories->growth
+                          : gas->levels.level[carom_gas_level_at(gas, slot)].growth;
+    trajectory->radius = (float)(radius + constant + growth);
     if (!(most < CAROM_GAS_MOST_COORDINATE && growth < CAROM_GAS_MOST_GROWTH * radius)) {
         for (int axis = 0; axis < 3; ++axis) trajectory->v[axis] = NAN; /* slow with all others */
         ++trajectories->fast;

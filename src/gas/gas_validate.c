@@ -58,16 +58,16 @@ static void gas_validate_position_of(const carom_gas *gas, uint32_t slot, double
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-static uint64_t count_in_cell(const carom_gas *gas, uint64_t index, uint32_t entry) {
+static uint64_t count_in_cell(const carom_gas_cells *cells, uint64_t index, uint32_t entry) {
     uint64_t found = 0;
-    const carom_gas_cell *cell = &gas->cells.cells[index];
-    for (; cell != NULL; cell = carom_gas_cell_after(&gas->cells, cell))
+    const carom_gas_cell *cell = &cells->cells[index];
+    for (; cell != NULL; cell = carom_gas_cell_after(cells, cell))
         for (int k = 0; k < CAROM_GAS_CELL_ENTRIES; ++k) found += cell->entry[k] == entry;
     return found;
 }
 
-static const char *validate_chains(const carom_gas *gas, uint64_t *entries) {
-    const carom_gas_cells *cells = &gas->cells;
+static const char *validate_chains(const carom_gas *gas, const carom_gas_cells *cells,
+                                   uint64_t *entries) {
     uint64_t overflow = 0, free = 0;
     for (uint64_t index = 0; index < cells->count; ++index) {
         const carom_gas_cell *cell = &cells->cells[index];
@@ -99,7 +99,7 @@ static const char *validate_chains(const carom_gas *gas, uint64_t *entries) {
 
 /* Whether the sphere is in its home and all its ghosts; adds their number to *filed. */
 static bool is_filed(const carom_gas *gas, uint32_t slot, uint64_t *filed) {
-    const carom_gas_cells *cells = &gas->cells;
+    const carom_gas_cells *cells = carom_gas_cells_seen(gas, carom_gas_level_at(gas, slot));
     const carom_gas_home *home = &gas->records[slot].home;
     const int64_t stride[3] = {1, carom_gas_row(cells), carom_gas_layer(cells)};
     for (uint32_t code = 0; code < 27; ++code) {
@@ -113,7 +113,8 @@ static bool is_filed(const carom_gas *gas, uint32_t slot, uint64_t *filed) {
             index += (digit[axis] == 2 ? (int64_t)size : -(int64_t)size) * stride[axis];
         }
         if (!exists) continue;
-        if (count_in_cell(gas, (uint64_t)index, carom_gas_candidate(slot, code)) != 1) return false;
+        if (count_in_cell(cells, (uint64_t)index, carom_gas_candidate(slot, code)) != 1)
+            return false;
         ++*filed;
     }
     return true;
@@ -126,7 +127,7 @@ static bool is_filed_by_extent(const carom_gas *gas, uint32_t slot, uint64_t *fi
         uint64_t at[3];
         for (int axis = 0; axis < 3; ++axis)
             at[axis] = (home->at[axis] + (n >> axis & 1u)) % gas->cells.size[axis];
-        if (count_in_cell(gas, carom_gas_cell_index(&gas->cells, at[0], at[1], at[2]),
+        if (count_in_cell(&gas->cells, carom_gas_cell_index(&gas->cells, at[0], at[1], at[2]),
                           carom_gas_candidate(slot, CAROM_GAS_HERE)) != 1)
             return false;
         ++*filed;
@@ -137,29 +138,54 @@ static bool is_filed_by_extent(const carom_gas *gas, uint32_t slot, uint64_t *fi
 /* Whether a sphere is where its home says, up to the skin. */
 static bool is_at_home(const carom_gas *gas, uint32_t slot) {
     const carom_gas_home *home = &gas->records[slot].home;
+    const carom_gas_cells *cells = carom_gas_cells_seen(gas, carom_gas_level_at(gas, slot));
     bool extent = gas->method == CAROM_GAS_METHOD_EXTENT;
     double tolerance = POSITION_TOLERANCE * gas->largest + POSITION_TOLERANCE_BOX * gas->longest;
     double x[3], radius = extent ? gas->radius[slot] : 0.0;
     gas_validate_position_of(gas, slot, x);
     for (int axis = 0; axis < 3; ++axis) {
-        double edge = gas->cells.edge[axis], low = (double)home->at[axis] * edge;
+        double edge = cells->edge[axis], low = (double)home->at[axis] * edge;
         uint32_t more = extent ? (uint32_t)home->extra >> axis & 1u : 0;
-        double away = tolerance + (extent ? 0.0 : gas->cells.skin[axis]);
+        double away = tolerance + (extent ? 0.0 : cells->skin[axis]);
         bool wall_low = !gas->rules.periodic[axis] && home->at[axis] == 0;
         bool wall_high =
-            !gas->rules.periodic[axis] && home->at[axis] + more + 1 == gas->cells.size[axis];
+            !gas->rules.periodic[axis] && home->at[axis] + more + 1 == cells->size[axis];
         if (!wall_low && x[axis] - radius < low - away) return false;
         if (!wall_high && x[axis] + radius > low + edge * (1.0 + more) + away) return false;
     }
     return true;
 }
 
+/* Grids are nested, and each sphere is in the level of its radius, whose cells are wide enough. */
+static const char *validate_levels(const carom_gas *gas) {
+    for (uint32_t k = 0; k < gas->levels.count; ++k) {
+        const carom_gas_level *level = &gas->levels.level[k];
+        const carom_gas_cells *cells = carom_gas_cells_seen(gas, k);
+        if (k > 0 && level->shift <= level[-1].shift) return "gas: two levels are equally fine";
+        if (k > 0 && level->largest <= level[-1].largest) return "gas: levels are not in order";
+        for (int axis = 0; axis < 3; ++axis) {
+            if (cells->size[axis] << level->shift != gas->cells.size[axis])
+                return "gas: the levels are not nested";
+            if (cells->edge[axis] < carom_gas_least_edge(gas, 2.0 * level->largest))
+                return "gas: the cells of a level are too small";
+        }
+    }
+    for (uint32_t slot = 0; slot < gas->count && gas->levels.count != 0; ++slot)
+        if (gas->records[slot].home.extra != carom_gas_level_of(gas, gas->radius[slot]))
+            return "gas: a sphere is not in the level of its radius";
+    return NULL;
+}
+
 static const char *gas_validate_cells(const carom_gas *gas) {
     uint64_t entries = 0, filed = 0;
-    const char *message = validate_chains(gas, &entries);
+    const char *message = validate_chains(gas, &gas->cells, &entries);
+    for (uint32_t k = 1; k < gas->levels.count && message == NULL; ++k)
+        message = validate_chains(gas, &gas->levels.level[k].cells, &entries);
+    if (message == NULL) message = validate_levels(gas);
     for (uint32_t slot = 0; slot < gas->count && message == NULL; ++slot) {
+        const carom_gas_cells *cells = carom_gas_cells_seen(gas, carom_gas_level_at(gas, slot));
         for (int axis = 0; axis < 3; ++axis)
-            if (gas->records[slot].home.at[axis] >= gas->cells.size[axis])
+            if (gas->records[slot].home.at[axis] >= cells->size[axis])
                 return "gas: a home is outside the cells";
         bool is = gas->method == CAROM_GAS_METHOD_EXTENT ? is_filed_by_extent(gas, slot, &filed)
                                                          : is_filed(gas, slot, &filed);
@@ -336,7 +362,10 @@ static const char *validate_trajectories(const carom_gas *gas) {
         if (!(t->v[0] == t->v[0])) continue; /* too fast for floats */
         gas_validate_position_of(gas, slot, x);
         for (int axis = 0; axis < 3; ++axis) speed += (double)t->v[axis] * (double)t->v[axis];
-        double growth = trajectories->growth + trajectories->growth_by_speed * sqrt(speed);
+        double growth = gas->levels.count == 0
+                            ? trajectories->growth
+                            : gas->levels.level[carom_gas_level_at(gas, slot)].growth;
+        growth += trajectories->growth_by_speed * sqrt(speed);
         if (!((double)t->radius >= radius)) return "gas: a trajectory is narrower than its sphere";
         for (int axis = 0; axis < 3; ++axis) {
             double fallen = x[axis] - 0.5 * gas->rules.acceleration[axis] * span * span;

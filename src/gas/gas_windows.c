@@ -180,7 +180,7 @@ static void collect_free_cells(carom_gas *gas, carom_gas_windows *windows) {
 static bool deal_free_cells(carom_gas *gas, carom_gas_windows *windows) {
     uint64_t each = LANE_OVERFLOW + gas->count / OVERFLOW_PER_CELL / windows->lanes;
     collect_free_cells(gas, windows);
-    if (!carom_gas_cells_reserve_many(gas, (windows->lanes + 1) * each)) return false;
+    if (!carom_gas_cells_reserve_many(gas, &gas->cells, (windows->lanes + 1) * each)) return false;
     for (uint32_t lane = 0; lane < windows->lanes; ++lane) {
         carom_gas *copy = &windows->gases[lane];
         share_cells(copy, gas);
