@@ -45,7 +45,7 @@ __all__ = ["ConvexBodies", "ConvexShapes", "DeviceArray", "DeviceImpacts", "Devi
            "convex_distance", "convex_meet", "cross_distance", "cross_first_impact", "cross_impacts", "cross_meet",
            "cross_pairs", "finish", "move_scene", "record", "self_first_impact", "self_impacts", "self_near",
            "self_pairs", "self_safe_distances", "set_timing", "signed_distances", "step_scene", "steps", "to_device",
-           "update_broad", "update_soup", "winding"]
+           "update_broad", "update_solid", "update_soup", "winding", "winding_fractions"]
 
 _pending: dict[int, list[Any]] = {}  # by context: what queued work reads and writes, until it is finished
 

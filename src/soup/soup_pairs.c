@@ -40,10 +40,10 @@ static carom_status soup_pairs_check_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-carom_status carom_soup_pair_input_check(const carom_soup_pair_input *input) {
+carom_status carom_soup_pair_input_check(carom_soup_pair_input *input) {
     carom_context *context = input->context;
     carom_status status = carom_parallel_for(context, input->count, SOUP_PAIRS_PER_RANGE,
-                                             soup_pairs_check_range, (void *)(uintptr_t)input);
+                                             soup_pairs_check_range, input);
     if (status != CAROM_BAD_INPUT) return status;
     for (uint64_t i = 0; i < input->count; ++i) {
         carom_pair pair = input->pairs[i];
@@ -99,7 +99,7 @@ carom_status carom_soup_pair_input_self_here(carom_context *context, const carom
                                      .pairs = pairs,
                                      .count = count,
                                      .self = true};
-    return soup_pairs_check_pairs(input);
+    return carom_soup_pair_input_check(input);
 }
 
 carom_status carom_soup_pair_input_cross_here(carom_context *context, const carom_soup *a,
@@ -117,5 +117,5 @@ carom_status carom_soup_pair_input_cross_here(carom_context *context, const caro
                                      .b = {b, true, carom_frame_make(pose_b)},
                                      .pairs = pairs,
                                      .count = count};
-    return soup_pairs_check_pairs(input);
+    return carom_soup_pair_input_check(input);
 }

@@ -43,7 +43,7 @@ carom_status carom_soup_device_find_segments(const carom_soup_pair_input *input,
                                              uint64_t count, carom_device_segments *result);
 
 /* Checks the faces of an input whose other members are set. */
-carom_status carom_soup_pair_input_check(const carom_soup_pair_input *input);
+carom_status carom_soup_pair_input_check(carom_soup_pair_input *input);
 
 /* The triangles [first, end) of a face; none if there is no such face. */
 typedef struct carom_soup_span {
