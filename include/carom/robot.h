@@ -171,6 +171,11 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_robot_get_limits(const carom_rob
 CAROM_EXPERIMENTAL CAROM_API const char *carom_robot_link_name(const carom_robot *robot,
                                                                uint32_t link);
 
+/* Says whether a body, or with `object` an object, has a mesh that is not closed and so is tested as
+ * a surface. An id that is none has none. NULL is a caller's bug: the result is false. */
+CAROM_EXPERIMENTAL CAROM_API bool carom_robot_has_open_mesh(const carom_robot *robot, uint32_t id,
+                                                            bool object);
+
 /* ---- Files -------------------------------------------------------------------------------------
  *
  * A file holds a robot as it is prepared, with attached shapes, objects and allowed pairs, so that

@@ -530,6 +530,15 @@ const char *carom_robot_link_name(const carom_robot *robot, uint32_t link) {
     return name_of(robot, link);
 }
 
+bool carom_robot_has_open_mesh(const carom_robot *robot, uint32_t id, bool object) {
+    CAROM_REQUIRE_OR(robot != NULL, CAROM_A_POINTER_IS_NULL, false);
+    if (object) return id < robot->object_count && robot->objects[id].part.open_mesh;
+    bool is_open = false;
+    for (uint32_t k = 0; id < robot->body_count && k < robot->bodies[id].part_count; ++k)
+        is_open |= robot->bodies[id].parts[k].open_mesh;
+    return is_open;
+}
+
 static carom_status list_balls(carom_context *context, const carom_ball *from, uint32_t count,
                                carom_robot_balls *balls) {
     uint64_t writable;
@@ -590,6 +599,7 @@ static carom_status make_object(carom_context *context, carom_robot *robot,
     char whose[WHOSE_SIZE];
     snprintf(whose, sizeof(whose), "object %u", number);
     CAROM_TRY(carom_robot_part_make(context, &robot->allocator, shape, whose, part));
+    part->stamp = ++robot->stamps;
     if (part->tree.triangles == NULL || part->tree.item_count < FIELD_LEAST_FACES) return CAROM_OK;
     uint64_t cells = FIELD_CELLS_PER_FACE * (uint64_t)part->tree.item_count;
     carom_status status = carom_robot_field_make(context, &robot->allocator, part, 1,
@@ -741,6 +751,7 @@ carom_status carom_robot_attach(carom_context *context, carom_robot *robot, uint
         carom_robot_body_free(&robot->allocator, &made);
         return status;
     }
+    made.stamp = ++robot->stamps;
     robot->bodies[index] = made;
     robot->body_count = CAROM_MAX(robot->body_count, index + 1);
     robot->allowed = allowed;

@@ -378,6 +378,7 @@ template <typename T> static inline cudaError_t cudaMallocHost(T **memory, size_
 }
 cudaError_t cudaFree(void *memory);
 cudaError_t cudaFreeHost(void *memory);
+cudaError_t cudaMemGetInfo(size_t *unused, size_t *all);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream = nullptr);

@@ -125,6 +125,13 @@ cudaError_t cudaFreeHost(void *memory) {
     return cudaSuccess;
 }
 
+cudaError_t cudaMemGetInfo(size_t *unused, size_t *all) {
+    ENTER;
+    *all = MEMORY_BYTES;
+    *unused = MEMORY_BYTES - device().used;
+    return cudaSuccess;
+}
+
 /* ---- Streams --------------------------------------------------------------------------------- */
 
 static carom_emulated_stream *stream_of(cudaStream_t stream) {
