@@ -62,7 +62,7 @@ static const arg_option robot_options[] = {
     {"--spheres", 0, ARG_COUNT, offsetof(options, spheres), "N", "of the covers of all links (64)",
      NULL},
     {"--fine", 0, ARG_COUNT, offsetof(options, fine), "N",
-     "spheres of the finer covers of all links (four times --spheres)", NULL},
+     "spheres of the finer covers of all links (six times --spheres)", NULL},
     {"--inner", 0, ARG_COUNT, offsetof(options, inner), "N", "balls inside of each link (32)",
      NULL},
     {"--export", 0, ARG_OUTPUT, offsetof(options, covers), "FILE",

@@ -399,6 +399,7 @@ static void compare_boom(const carom_robot *robot, carom_cuda_robot *copy, const
     double q[64];
     carom_robot_result expected[64], found[64];
     void *memory;
+    memset(expected, 0, sizeof(expected)); /* what is between members, too */
     for (int i = 0; i < 64; ++i) q[i] = -3.0 + i * (6.0 / 63.0);
     assert_ok(cuda, carom_cuda_allocate(cuda, sizeof(q) + sizeof(found), &memory));
     assert_ok(cuda, carom_cuda_write(cuda, memory, q, sizeof(q)));

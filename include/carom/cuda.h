@@ -338,7 +338,8 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_robot_get_info(const carom_
 /* carom_robot_check of `count` configurations in device memory, with results there; query may be
  * NULL.
  * - carom_cuda_finish fails with CAROM_BAD_INPUT where a number is not finite or beyond 2^40.
- * - Where several queued calls for robots write the same memory, the last one's answers are there. */
+ * - Where several queued calls for robots write the same memory, the last one's answers are there.
+ */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_robot_check(
     carom_context *context, carom_cuda_robot *copy, const double *device_configurations,
     uint64_t count, const carom_robot_query *query, carom_robot_result *device_results);

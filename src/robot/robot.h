@@ -88,9 +88,10 @@ void carom_robot_part_free(const carom_allocator *allocator, carom_robot_part *p
 carom_status carom_robot_body_cover(carom_context *context, const carom_allocator *allocator,
                                     carom_robot_body *body, uint64_t spheres, uint64_t inner);
 
-/* Makes the finer cover; none where `spheres` is not more than the cover has. */
+/* Makes the finer cover, and `inner` balls inside of each part where that is not 0; neither where
+ * `spheres` is not more than the cover has. */
 carom_status carom_robot_body_refine(carom_context *context, const carom_allocator *allocator,
-                                     carom_robot_body *body, uint64_t spheres);
+                                     carom_robot_body *body, uint64_t spheres, uint64_t inner);
 void carom_robot_body_free(const carom_allocator *allocator, carom_robot_body *body);
 
 /* ---- robot_field.c --------------------------------------------------------------------------- */
@@ -177,6 +178,11 @@ carom_status carom_robot_call_run(carom_robot_call *call, uint64_t count, uint64
 carom_status carom_robot_check_query(carom_context *context, const carom_robot *robot,
                                      const double *configurations, uint64_t count,
                                      const carom_robot_query *query);
+
+/* Counts for each pair of the plan in how many of some random configurations within the limits
+ * spheres leave it undecided; `samples` is rounded up to blocks. On one thread. */
+carom_status carom_robot_count_open(carom_context *context, const carom_robot *robot,
+                                    uint32_t samples, uint32_t *counts);
 
 /* carom_robot_check by the CPU, in a context of any backend; the input is checked. */
 carom_status carom_robot_check_on_cpu(carom_context *context, const carom_robot *robot,

@@ -273,6 +273,33 @@ carom_status carom_robot_check(carom_context *context, const carom_robot *robot,
     return carom_robot_check_on_cpu(context, robot, configurations, count, query, results);
 }
 
+/* ---- Undecided pairs ------------------------------------------------------------------------- */
+
+carom_status carom_robot_count_open(carom_context *context, const carom_robot *robot,
+                                    uint32_t samples, uint32_t *counts) {
+    carom_robot_call call = {.context = context, .robot = robot};
+    carom_robot_worker w;
+    carom_random random = {1};
+    carom_arena *arena = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(arena);
+    bool fits = carom_robot_worker_begin(&call, &w, 0);
+    memset(counts, 0, robot->plan.pair_count * sizeof(*counts));
+    for (uint32_t i = 0; i < samples && fits; i += CAROM_ROBOT_BLOCK) {
+        carom_robot_worker_clear(robot, &w);
+        for (uint32_t lane = 0; lane < CAROM_ROBOT_BLOCK; ++lane) {
+            for (uint32_t k = 0; k < robot->dof; ++k)
+                w.one[k] = carom_random_between(&random, robot->lower[k], robot->upper[k]);
+            carom_robot_worker_put(robot, &w, lane, w.one);
+        }
+        carom_robot_worker_run(&call, &w);
+        for (uint32_t e = 0; e < w.block.entry_count; ++e)
+            counts[w.block.entry_pair[e]] +=
+                (uint32_t)__builtin_popcount(w.block.entry_lanes[e] & ~w.block.hit);
+    }
+    carom_arena_rewind(arena, mark);
+    return fits ? CAROM_OK : carom_fail_memory(context, 0, "the state of a worker");
+}
+
 /* ---- Clearance ------------------------------------------------------------------------------- */
 
 static carom_status clearance_range(void *argument, carom_range range) {

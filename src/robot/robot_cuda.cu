@@ -277,8 +277,30 @@ static __global__ void __launch_bounds__(ROBOT_CUDA_THREADS) robot_cuda_covers(r
 
 /* ---- Finer covers and inner balls, by warps -------------------------------------------------- */
 
-/* Whether spheres of two bodies meet: of `fine` covers, near; of inner balls, inside. A sphere of a
- * that is apart from the ball around b, or from its cover, is left out. All lanes call it. */
+/* Whether a lane's sphere may meet a body, by the ball around it and its cover. All lanes call it.
+ */
+static __device__ bool robot_may_meet(const float4 *own, const float *pb,
+                                      const carom_robot_plan_body *b, carom_robot_point p,
+                                      float radius, float extra, bool is_left) {
+    float4 ball = own[b->first];
+    carom_robot_point centre = carom_robot_move_item(pb, &ball.x);
+    const float middle[3] = {centre.x, centre.y, centre.z};
+    is_left = is_left &&
+              carom_robot_is_near(carom_robot_squared_item(p, middle), (extra + ball.w) + radius);
+    if (!__any_sync(~0u, is_left)) return false;
+    bool some = false;
+    for (uint32_t j = b->first + 1; j <= b->first + b->cover_count; ++j) {
+        float4 other = own[j];
+        carom_robot_point at = carom_robot_move_item(pb, &other.x);
+        const float q[3] = {at.x, at.y, at.z};
+        some =
+            some || carom_robot_is_near(carom_robot_squared_item(p, q), extra + (radius + other.w));
+    }
+    return is_left && some;
+}
+
+/* Whether spheres of two bodies meet: of `fine` covers, near; of inner balls, inside. Spheres that
+ * are apart from the other body's ball, or from its cover, are left out. All lanes call it. */
 template <bool FINE>
 static __device__ bool robot_rows_meet(const robot_run &w, const float *pa, const float *pb,
                                        const carom_robot_plan_body *a,
@@ -290,33 +312,19 @@ static __device__ bool robot_rows_meet(const robot_run &w, const float *pa, cons
     const uint32_t first_b = FINE ? b->fine : b->first + 1 + b->cover_count;
     const uint32_t count_a = FINE ? a->fine_count : a->inner_count;
     const uint32_t count_b = FINE ? b->fine_count : b->inner_count;
-    float4 ball = own[b->first];
-    carom_robot_point centre = carom_robot_move_item(pb, &ball.x);
-    const float middle[3] = {centre.x, centre.y, centre.z};
-    const float with_b = extra + ball.w;
     for (uint32_t k = 0; k < count_a; k += CAROM_WARP) {
         bool is_left = k + lane < count_a;
         float4 mine = own[first_a + (is_left ? k + lane : k)];
         carom_robot_point p = carom_robot_move_item(pa, &mine.x);
-        is_left =
-            is_left && carom_robot_is_near(carom_robot_squared_item(p, middle), with_b + mine.w);
-        if (FINE && __any_sync(~0u, is_left)) {
-            bool some = false;
-            for (uint32_t j = b->first + 1; j <= b->first + b->cover_count; ++j) {
-                float4 other = own[j];
-                carom_robot_point at = carom_robot_move_item(pb, &other.x);
-                const float q[3] = {at.x, at.y, at.z};
-                some = some || carom_robot_is_near(carom_robot_squared_item(p, q),
-                                                   extra + (mine.w + other.w));
-            }
-            is_left = is_left && some;
-        }
+        is_left = robot_may_meet(own, pb, b, p, mine.w, extra, is_left);
         unsigned mask = __ballot_sync(~0u, is_left);
         if (mask == 0) continue;
         for (uint32_t j = 0; j < count_b; j += CAROM_WARP) {
             bool is_there = j + lane < count_b, met = false;
             float4 other = own[first_b + (is_there ? j + lane : j)];
             carom_robot_point at = carom_robot_move_item(pb, &other.x);
+            is_there = robot_may_meet(own, pa, a, at, other.w, extra, is_there);
+            if (!__any_sync(~0u, is_there)) continue;
             for (unsigned left = mask; left != 0; left &= left - 1) {
                 int from = __ffs((int)left) - 1;
                 const float q[3] = {__shfl_sync(~0u, p.x, from), __shfl_sync(~0u, p.y, from),

@@ -50,8 +50,8 @@ typedef struct carom_robot_frames {
  * an arm of cylinders among boxes two fifths; by searches in trees, as on a GPU, both 0.7. */
 #define CAROM_ROBOT_PLANE_ITEMS 4096u
 
-/* Relative: what a cover is enlarged by for how far it moves is enlarged by this, above the rounding
- * of the product. */
+/* Relative: what a cover is enlarged by for how far it moves is enlarged by this, above the
+ * rounding of the product. */
 #define CAROM_ROBOT_EXTRA_SLACK 0x1p-40
 
 /* How far covers are enlarged and inner balls diminished in a query. */

@@ -48,36 +48,48 @@ struct robot_motion_pair {
     float extra, inner_margin;
 };
 
-/* Whether a sphere of a meets b's spheres [first, first + count), or the object. */
-static __device__ bool robot_motion_near(const robot_motion_pair &p, carom_robot_point at, float r,
-                                         uint32_t first, uint32_t count) {
-    if (p.b == nullptr) return carom_robot_sphere_near(p.o, at, p.extra + r);
+/* Whether a sphere is near any of spheres [first, first + count). */
+static __device__ bool robot_motion_near(const robot_motion_pair &p, const float *frame,
+                                         uint32_t first, uint32_t count, carom_robot_point at,
+                                         float r, float extra) {
     for (uint32_t j = first; j < first + count; ++j) {
         float s;
-        carom_robot_point q = carom_robot_plan_sphere(p.plan, p.pb, j, &s);
-        if (carom_robot_is_near(carom_robot_squared_points(at, q), p.extra + (r + s))) return true;
+        carom_robot_point q = carom_robot_plan_sphere(p.plan, frame, j, &s);
+        if (carom_robot_is_near(carom_robot_squared_points(at, q), extra + (r + s))) return true;
     }
     return false;
 }
 
-/* Whether any sphere [first, first + count) of a meets the cover of b, or with `fine` that and its
- * finer one, or the object. Those that are apart from the ball around b are left out. */
-static __device__ bool robot_motion_any_near(const robot_motion_pair &p, uint32_t first,
-                                             uint32_t count, bool fine) {
-    float ball = 0.0f;
-    carom_robot_point middle = {};
-    if (p.b != nullptr) middle = carom_robot_plan_sphere(p.plan, p.pb, p.b->first, &ball);
+/* Whether a sphere may meet a body: by the ball around it and its cover. */
+static __device__ bool robot_motion_may_meet(const robot_motion_pair &p, const float *frame,
+                                             const carom_robot_plan_body *body,
+                                             carom_robot_point at, float r, float extra) {
+    float ball;
+    carom_robot_point middle = carom_robot_plan_sphere(p.plan, frame, body->first, &ball);
+    return carom_robot_is_near(carom_robot_squared_points(at, middle), (extra + ball) + r) &&
+           robot_motion_near(p, frame, body->first + 1, body->cover_count, at, r, extra);
+}
+
+/* Whether covers are near: the bodies' own, or with `fine` spheres of the finer ones that may meet
+ * the other body. */
+static __device__ bool robot_motion_covers_near(const robot_motion_pair &p, bool fine) {
+    const uint32_t first = fine ? p.a->fine : p.a->first + 1;
+    const uint32_t count = fine ? p.a->fine_count : p.a->cover_count;
     for (uint32_t i = first; i < first + count; ++i) {
-        float r;
+        float r, s;
         carom_robot_point at = carom_robot_plan_sphere(p.plan, p.pa, i, &r);
         if (p.b == nullptr) {
-            if (robot_motion_near(p, at, r, 0, 0)) return true;
+            if (carom_robot_sphere_near(p.o, at, p.extra + r)) return true;
             continue;
         }
-        if (!carom_robot_is_near(carom_robot_squared_points(at, middle), (p.extra + ball) + r) ||
-            !robot_motion_near(p, at, r, p.b->first + 1, p.b->cover_count))
-            continue;
-        if (!fine || robot_motion_near(p, at, r, p.b->fine, p.b->fine_count)) return true;
+        if (!robot_motion_may_meet(p, p.pb, p.b, at, r, p.extra)) continue;
+        if (!fine) return true;
+        for (uint32_t j = p.b->fine; j < p.b->fine + p.b->fine_count; ++j) {
+            carom_robot_point q = carom_robot_plan_sphere(p.plan, p.pb, j, &s);
+            if (carom_robot_is_near(carom_robot_squared_points(at, q), p.extra + (r + s)) &&
+                robot_motion_may_meet(p, p.pa, p.a, q, s, p.extra))
+                return true;
+        }
     }
     return false;
 }
@@ -87,20 +99,19 @@ static __device__ bool robot_motion_overlaps(const robot_motion_pair &p) {
     const uint32_t first = p.a->first + 1 + p.a->cover_count;
     const uint32_t other = p.b != nullptr ? p.b->first + 1 + p.b->cover_count : 0;
     const uint32_t others = p.b != nullptr ? p.b->inner_count : 0;
-    float ball = 0.0f;
-    carom_robot_point middle = {};
-    if (p.b != nullptr) middle = carom_robot_plan_sphere(p.plan, p.pb, p.b->first, &ball);
     for (uint32_t i = first; i < first + p.a->inner_count; ++i) {
-        float r;
+        float r, s;
         carom_robot_point at = carom_robot_plan_sphere(p.plan, p.pa, i, &r);
-        if (p.b == nullptr && carom_robot_inner_overlaps(p.o, at, r + p.inner_margin)) return true;
-        if (p.b != nullptr && !carom_robot_is_near(carom_robot_squared_points(at, middle),
-                                                   (p.inner_margin + ball) + r))
+        if (p.b == nullptr) {
+            if (carom_robot_inner_overlaps(p.o, at, r + p.inner_margin)) return true;
             continue;
+        }
+        if (!robot_motion_may_meet(p, p.pb, p.b, at, r, p.inner_margin)) continue;
         for (uint32_t j = other; j < other + others; ++j) {
-            float s;
             carom_robot_point q = carom_robot_plan_sphere(p.plan, p.pb, j, &s);
-            if (carom_robot_is_inside(carom_robot_squared_points(at, q), (r + s) + p.inner_margin))
+            if (carom_robot_is_inside(carom_robot_squared_points(at, q),
+                                      (r + s) + p.inner_margin) &&
+                robot_motion_may_meet(p, p.pa, p.a, q, s, p.inner_margin))
                 return true;
         }
     }
@@ -132,8 +143,7 @@ static __device__ carom_robot_tree_verdict robot_motion_by_spheres(const carom_r
         return CAROM_ROBOT_TREE_APART;
     }
     if (p.o != nullptr && p.o->kind == CAROM_ROBOT_PLAN_TREE) return CAROM_ROBOT_TREE_UNDECIDED;
-    if (!robot_motion_any_near(p, p.a->first + 1, p.a->cover_count, false) ||
-        !robot_motion_any_near(p, p.a->fine, p.a->fine_count, true))
+    if (!robot_motion_covers_near(p, false) || !robot_motion_covers_near(p, true))
         return CAROM_ROBOT_TREE_APART;
     return robot_motion_overlaps(p) ? CAROM_ROBOT_TREE_COLLIDING : CAROM_ROBOT_TREE_UNDECIDED;
 }

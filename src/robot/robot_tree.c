@@ -401,7 +401,7 @@ carom_status carom_robot_tree_build(carom_context *context, const carom_allocato
     return status;
 }
 
-/* ---- Searches ------------------------------------------------------------------------------------ */
+/* ---- Searches -------------------------------------------------------------------------------- */
 
 double carom_robot_tree_distance(const carom_robot_tree *a, const carom_robot_tree *b,
                                  const carom_frame *b_to_a, double limit) {
