@@ -22,7 +22,7 @@ typedef struct options {
         *shard;
     arg_list world, packages;
     bool visual, covers_only, clearance, resume;
-    uint64_t sample, seed, spheres, fine, inner;
+    uint64_t sample, seed, spheres, fine, inner, pairs;
     double margin, tolerance;
 } options;
 
@@ -45,6 +45,9 @@ static const arg_option robot_options[] = {
      "an obstacle; may be given several times", NULL},
     {"--srdf", 0, ARG_INPUT, offsetof(options, srdf), "FILE",
      "pairs of links that may collide: disable_collisions of that SRDF file", NULL},
+    {"--pairs", 0, ARG_COUNT, offsetof(options, pairs), "N",
+     "of N random configurations: pairs of links that collide in all of them may, and are named",
+     NULL},
     PACKAGES_OPTION(options, packages),
     {"--visual", 0, ARG_FLAG, offsetof(options, visual), NULL,
      "take the visual elements of links, not those for collision", NULL},
@@ -59,7 +62,7 @@ static const arg_option robot_options[] = {
     {"--spheres", 0, ARG_COUNT, offsetof(options, spheres), "N", "of the covers of all links (64)",
      NULL},
     {"--fine", 0, ARG_COUNT, offsetof(options, fine), "N",
-     "spheres of the finer covers of all links (four times --spheres)", NULL},
+     "spheres of the finer covers of all links (six times --spheres)", NULL},
     {"--inner", 0, ARG_COUNT, offsetof(options, inner), "N", "balls inside of each link (32)",
      NULL},
     {"--export", 0, ARG_OUTPUT, offsetof(options, covers), "FILE",
@@ -106,11 +109,12 @@ typedef struct job {
     cli *cli;
     const options *options;
     const char *path;
-    carom_context *device; /* of --device cuda, which only checks; NULL: the CPU does */
+    carom_context *device; /* of --device cuda, which only answers; NULL: the CPU does */
     carom_urdf *urdf;
     carom_robot *robot;
     carom_robot_info info;
-    uint32_t first_object; /* of --world: those before are of a saved world */
+    uint32_t first_object;         /* of --world: those before are of a saved world */
+    carom_robot_pair_counts pairs; /* of --pairs */
     number_lines values;
     uint64_t count; /* of configurations or motions */
     carom_robot_result *results;
@@ -145,6 +149,21 @@ static bool is_saved(const char *path) {
     return endings_format(path, NULL, robot_saved) != NULL;
 }
 
+/* Pairs that collide in all random configurations may. */
+static carom_status allow_pairs(job *job) {
+    const options *o = job->options;
+    carom_status status = CAROM_OK;
+    if (o->pairs == 0) return CAROM_OK;
+    status =
+        carom_robot_sample_pairs(job->cli->context, job->robot, o->pairs, o->seed, &job->pairs);
+    for (uint64_t i = 0; i < job->pairs.count && status == CAROM_OK; ++i) {
+        const carom_pair pair = {job->pairs.data[i].a, job->pairs.data[i].b};
+        if (job->pairs.data[i].colliding == o->pairs)
+            status = carom_robot_set_allowed(job->cli->context, job->robot, &pair, 1, true);
+    }
+    return status;
+}
+
 static carom_status robot_prepare(job *job) {
     const options *o = job->options;
     scene_robot_def how = {
@@ -161,6 +180,7 @@ static carom_status robot_prepare(job *job) {
             : carom_robot_create_urdf(job->cli->context, job->urdf, &def, &job->robot);
     if (status == CAROM_OK) status = carom_robot_get_info(job->robot, &job->info);
     job->first_object = job->info.objects;
+    if (status == CAROM_OK) status = allow_pairs(job);
     if (status == CAROM_OK) status = add_world(job);
     if (status == CAROM_OK && o->save != NULL) {
         interrupt_hold(); /* the library removes its draft itself */
@@ -190,46 +210,55 @@ static int sample(job *job) {
 
 /* ---- Query ----------------------------------------------------------------------------------- */
 
+/* What a device says of a failure, which the job's own context does not know. */
+static carom_status robot_answered(const job *job, carom_status status) {
+    if (status != CAROM_OK && job->device != NULL)
+        snprintf(job->cli->message, sizeof(job->cli->message), "%s",
+                 carom_context_message(job->device));
+    return status;
+}
+
+static carom_status query_motions(job *job, carom_context *context,
+                                  const carom_robot_query *query) {
+    uint64_t dof = job->info.dof;
+    double *both = malloc((job->values.count + 1) * sizeof(*both));
+    carom_status status = CAROM_OK;
+    job->moved = calloc(job->count + 1, sizeof(*job->moved));
+    if (both == NULL || job->moved == NULL) status = CAROM_NO_MEMORY;
+    for (uint64_t i = 0; i < job->count * 2 * dof && status == CAROM_OK; ++i) {
+        uint64_t line = i / (2 * dof), at = i % (2 * dof);
+        both[at < dof ? line * dof + at : (job->count + line) * dof + at - dof] =
+            job->values.data[i];
+    }
+    double start = carom_time_seconds();
+    if (status == CAROM_OK)
+        status = robot_answered(job, carom_robot_motion(context, job->robot, both,
+                                                        both + job->count * dof, job->count, query,
+                                                        job->moved));
+    job->seconds = carom_time_seconds() - start;
+    for (uint64_t i = 0; i < job->count && status == CAROM_OK; ++i)
+        ++job->verdicts[job->moved[i].verdict];
+    free(both);
+    return status;
+}
+
 static carom_status robot_query(job *job) {
     const options *o = job->options;
-    carom_context *context = job->cli->context;
-    carom_robot_query query = {
+    carom_context *context = job->device != NULL ? job->device : job->cli->context;
+    const carom_robot_query query = {
         .margin = o->margin, .covers_only = o->covers_only, .tolerance = o->tolerance};
-    carom_status status = CAROM_OK;
-    double start = carom_time_seconds();
-    if (o->motions != NULL) {
-        uint64_t dof = job->info.dof;
-        double *both = malloc((job->values.count + 1) * sizeof(*both));
-        job->moved = calloc(job->count + 1, sizeof(*job->moved));
-        if (both == NULL || job->moved == NULL) status = CAROM_NO_MEMORY;
-        for (uint64_t i = 0; i < job->count * 2 * dof && status == CAROM_OK; ++i) {
-            uint64_t line = i / (2 * dof), at = i % (2 * dof);
-            both[at < dof ? line * dof + at : (job->count + line) * dof + at - dof] =
-                job->values.data[i];
-        }
-        start = carom_time_seconds();
-        if (status == CAROM_OK)
-            status = carom_robot_motion(context, job->robot, both, both + job->count * dof,
-                                        job->count, &query, job->moved);
-        job->seconds = carom_time_seconds() - start;
-        for (uint64_t i = 0; i < job->count && status == CAROM_OK; ++i)
-            ++job->verdicts[job->moved[i].verdict];
-        free(both);
-        return status;
-    }
+    if (o->motions != NULL) return query_motions(job, context, &query);
     job->results = calloc(job->count + 1, sizeof(*job->results));
     if (o->clearance) job->gaps = calloc(job->count + 1, sizeof(*job->gaps));
     if (job->results == NULL || (o->clearance && job->gaps == NULL)) return CAROM_NO_MEMORY;
-    if (job->device != NULL) context = job->device;
-    status =
-        carom_robot_check(context, job->robot, job->values.data, job->count, &query, job->results);
-    if (status != CAROM_OK && job->device != NULL) /* what the job's own context does not know */
-        snprintf(job->cli->message, sizeof(job->cli->message), "%s",
-                 carom_context_message(context));
+    double start = carom_time_seconds();
+    carom_status status =
+        robot_answered(job, carom_robot_check(context, job->robot, job->values.data, job->count,
+                                              &query, job->results));
     job->seconds = carom_time_seconds() - start;
     if (status == CAROM_OK && o->clearance)
-        status = carom_robot_clearance(job->cli->context, job->robot, job->values.data, job->count,
-                                       &query, job->gaps);
+        status = robot_answered(job, carom_robot_clearance(context, job->robot, job->values.data,
+                                                           job->count, &query, job->gaps));
     for (uint64_t i = 0; i < job->count && status == CAROM_OK; ++i) {
         ++job->verdicts[job->results[i].verdict];
         ++job->stages[job->results[i].stage];
@@ -358,6 +387,66 @@ static carom_status robot_export(job *job) {
     return status;
 }
 
+/* Names of bodies with meshes that are not closed: number i of links, then of the world. */
+static const char *surface_name(const job *job, uint64_t i) {
+    const uint32_t links = job->info.links;
+    if (i < links)
+        return carom_robot_has_open_mesh(job->robot, (uint32_t)i, false)
+                   ? carom_robot_link_name(job->robot, (uint32_t)i)
+                   : NULL;
+    uint32_t object = job->first_object + (uint32_t)(i - links);
+    return carom_robot_has_open_mesh(job->robot, object, true)
+               ? job->options->world.values[i - links]
+               : NULL;
+}
+
+static void print_surfaces(const job *job, FILE *out) {
+    const uint64_t all = job->info.links + job->options->world.count;
+    bool first = true;
+    for (uint64_t i = 0; i < all; ++i) {
+        const char *name = surface_name(job, i);
+        if (name == NULL) continue;
+        fputs(first ? "meshes that are not closed were taken as surfaces: " : ", ", out);
+        text_put(out, name);
+        first = false;
+    }
+    if (!first) putc('\n', out);
+}
+
+/* The pairs of --pairs that collided in all configurations, or in none. */
+static void print_pairs(const job *job, bool always, FILE *out) {
+    const char *before = always ? "collided in all %" PRIu64 " random configurations, and may: "
+                                : "did not collide in any of %" PRIu64 " and are tested: ";
+    const uint64_t wanted = always ? job->options->pairs : 0;
+    bool first = true;
+    for (uint64_t i = 0; i < job->pairs.count; ++i) {
+        const carom_robot_pair_count *p = &job->pairs.data[i];
+        if (p->colliding != wanted) continue;
+        if (first)
+            fprintf(out, before, job->options->pairs);
+        else
+            fputs(", ", out);
+        text_put(out, carom_robot_link_name(job->robot, p->a));
+        fputs(" with ", out);
+        text_put(out, carom_robot_link_name(job->robot, p->b));
+        first = false;
+    }
+    if (!first) putc('\n', out);
+}
+
+static void json_pairs(const job *job, const char *key, uint64_t wanted, json *j) {
+    json_begin_array(j, key);
+    for (uint64_t i = 0; i < job->pairs.count; ++i) {
+        const carom_robot_pair_count *p = &job->pairs.data[i];
+        if (p->colliding != wanted) continue;
+        json_begin_array(j, NULL);
+        json_text(j, NULL, carom_robot_link_name(job->robot, p->a));
+        json_text(j, NULL, carom_robot_link_name(job->robot, p->b));
+        json_end_array(j);
+    }
+    json_end_array(j);
+}
+
 static void robot_print_json(const job *job) {
     json j = cli_begin_json(job->cli);
     json_count(&j, "links", job->info.links);
@@ -366,6 +455,14 @@ static void robot_print_json(const job *job) {
     json_count(&j, "spheres", job->info.spheres);
     json_count(&j, "triangles", job->info.triangles);
     json_count(&j, "open_meshes", job->info.open_meshes);
+    json_begin_array(&j, "surfaces");
+    for (uint64_t i = 0; i < job->info.links + job->options->world.count; ++i)
+        if (surface_name(job, i) != NULL) json_text(&j, NULL, surface_name(job, i));
+    json_end_array(&j);
+    if (job->options->pairs != 0) {
+        json_pairs(job, "always", job->options->pairs, &j);
+        json_pairs(job, "never", 0, &j);
+    }
     json_number(&j, "overhang", job->info.overhang);
     json_count(&j, "fine", job->info.fine);
     json_number(&j, "fine_overhang", job->info.fine_overhang);
@@ -393,9 +490,9 @@ static void robot_print_words(const job *job) {
             " spheres that reach out %.3g at most, finer ones of %" PRIu64 ", %.3g\n",
             job->path, job->info.links, job->info.dof, job->info.pairs, job->info.spheres,
             job->info.overhang, job->info.fine, job->info.fine_overhang);
-    if (job->info.open_meshes != 0)
-        fprintf(out, "%" PRIu64 " meshes are not closed and were taken as surfaces\n",
-                job->info.open_meshes);
+    print_surfaces(job, out);
+    print_pairs(job, true, out);
+    print_pairs(job, false, out);
     fprintf(out, "%" PRIu64 " %s: %" PRIu64 " free, %" PRIu64 " colliding, %" PRIu64 " open\n",
             job->count, job->moved != NULL ? "motions" : "configurations",
             job->verdicts[CAROM_ROBOT_VERDICT_FREE], job->verdicts[CAROM_ROBOT_VERDICT_COLLIDING],
@@ -496,7 +593,7 @@ static int robot_run(cli *cli, const void *values, size_t count, char **paths) {
         misuse = "give one of --configs, --motions and --sample";
     if (misuse == NULL && o->audit != NULL &&
         (o->configs != NULL || o->motions != NULL || o->sample != 0 || o->save != NULL ||
-         o->covers != NULL || o->output != NULL))
+         o->covers != NULL || o->output != NULL || o->pairs != 0))
         misuse = "--audit answers another question: give it with --visual, --package and --picture";
     if (misuse == NULL && o->picture != NULL && (o->audit == NULL || is_saved(paths[0])))
         misuse = "--picture is of --audit, with a URDF file";
@@ -507,10 +604,8 @@ static int robot_run(cli *cli, const void *values, size_t count, char **paths) {
                  "--package are of URDF";
     if (misuse == NULL && o->clearance && o->motions != NULL)
         misuse = "--clearance is of configurations, not of --motions";
-    if (misuse == NULL && cli->device == CAROM_BACKEND_CUDA &&
-        (o->clearance || o->motions != NULL || o->audit != NULL))
-        misuse = "--device cuda checks configurations: --clearance, --motions and --audit are of "
-                 "the CPU";
+    if (misuse == NULL && cli->device == CAROM_BACKEND_CUDA && o->audit != NULL)
+        misuse = "--device cuda checks configurations and motions: --audit is of the CPU";
     shard_head shard;
     if (misuse == NULL) misuse = shard_parse(o->shard, &shard);
     if (misuse == NULL) misuse = robot_shard_misuse(o, &shard);
@@ -520,6 +615,7 @@ static int robot_run(cli *cli, const void *values, size_t count, char **paths) {
     int code = cli->device == CAROM_BACKEND_CUDA ? robot_run_on_device(&job) : robot_run_job(&job);
     carom_robot_destroy(job.robot);
     carom_urdf_destroy(job.urdf);
+    carom_robot_pair_counts_free(&job.pairs);
     free(job.values.data);
     free(job.results);
     free(job.gaps);

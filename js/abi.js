@@ -517,6 +517,7 @@ export const FUNCTIONS = {
     robotGetInfo: ["S", [["h", "robot", "robot"], ["o", "info", "SrobotInfo"]]],
     robotGetLimits: ["S", [["h", "robot", "robot"], ["o", "lower", "d"], ["o", "upper", "d"]]],
     robotLinkName: ["s", [["h", "robot", "robot"], ["v", "link", "u"]]],
+    robotHasOpenMesh: ["b", [["h", "robot", "robot"], ["v", "id", "u"], ["v", "object", "b"]]],
     robotFormatName: ["s", [["v", "format", "ErobotFormat"]]],
     robotFormatFromName: ["b", [["s", "name"], ["o", "format", "ErobotFormat"]]],
     robotSaveMemory: ["S", [["c", "context"], ["h", "robot", "robot"], ["v", "format", "ErobotFormat"], ["r", "bytes", "bytes"]]],

@@ -1545,11 +1545,14 @@ export interface RobotDef {
     testAdjacent?: boolean;
     /** of all covers, but at least one per link with shapes. 0: 64 */
     spheres?: number;
-    /** balls inside of each link. 0: 32 */
+    /**
+     * balls inside of each link; as many in all are added to those whose pairs spheres often leave
+     * undecided. 0: 32
+     */
     inner?: number;
     /**
-     * spheres of finer covers of all links, for pairs that the covers leave undecided. 0: four times
-     * `spheres`; not more than `spheres`: none
+     * spheres of finer covers of all links, for pairs that the covers leave undecided, more of links where
+     * that is often so. 0: six times `spheres`; not more than `spheres`: none, and no more balls inside
      */
     fine?: number;
 }

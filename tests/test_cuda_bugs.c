@@ -315,6 +315,8 @@ static void robots(void **state) {
     carom_cuda_robot *copy, *given = (carom_cuda_robot *)(void *)no_copy;
     carom_cuda_robot_info info;
     carom_robot_result result;
+    carom_robot_gap gap;
+    carom_robot_motion_result motion;
     const double q = 0.0;
     assert_ok(context, carom_robot_create(context, &def, &robot));
     BUG(carom_cuda_robot_create, context, BAD_CONTEXT, robot, &copy);
@@ -330,6 +332,17 @@ static void robots(void **state) {
     FINE(carom_cuda_robot_check, device_configurations, context, given, NULL, 0, NULL, &result);
     FINE(carom_cuda_robot_check, query, context, given, &q, 1, NULL, &result);
     BUG(carom_cuda_robot_check, device_results, context, given, &q, 1, NULL, NULL);
+    BUG(carom_cuda_robot_clearance, context, BAD_CONTEXT, given, &q, 1, NULL, &gap);
+    BUG(carom_cuda_robot_clearance, copy, context, NULL, &q, 1, NULL, &gap);
+    FINE(carom_cuda_robot_clearance, device_configurations, context, given, NULL, 0, NULL, &gap);
+    FINE(carom_cuda_robot_clearance, query, context, given, &q, 1, NULL, &gap);
+    BUG(carom_cuda_robot_clearance, device_gaps, context, given, &q, 1, NULL, NULL);
+    BUG(carom_cuda_robot_motion, context, BAD_CONTEXT, given, &q, &q, 1, NULL, &motion);
+    BUG(carom_cuda_robot_motion, copy, context, NULL, &q, &q, 1, NULL, &motion);
+    FINE(carom_cuda_robot_motion, device_from, context, given, NULL, &q, 0, NULL, &motion);
+    FINE(carom_cuda_robot_motion, device_to, context, given, &q, NULL, 0, NULL, &motion);
+    FINE(carom_cuda_robot_motion, query, context, given, &q, &q, 1, NULL, &motion);
+    BUG(carom_cuda_robot_motion, device_results, context, given, &q, &q, 1, NULL, NULL);
     carom_robot_destroy(robot);
 }
 

@@ -246,6 +246,7 @@ static void saving(void **state) {
     assert_true(carom_robot_format_from_name("carom", &a_format) && a_format == carom);
     BUG_VOID(carom_robot_link_name, robot, NULL, 0);
     BUG_VOID(carom_robot_link_name, link, robot, 99);
+    BUG_VOID(carom_robot_has_open_mesh, robot, NULL, 0, false);
     BUG(carom_robot_save, context, BAD_CONTEXT, robot, carom, "x.robot");
     BUG(carom_robot_save, robot, context, NULL, carom, "x.robot");
     BUG(carom_robot_save, format, context, robot, bad, "x.robot");

@@ -263,6 +263,39 @@ static void audits_contain_the_truth(void **state) {
     carom_robot_destroy(robot);
 }
 
+/* Pairs that collide wherever the robot is may, and are named, and so are meshes that are surfaces.
+ */
+static void the_tool_names_pairs_and_surfaces(void **state) {
+    (void)state;
+    write_file(
+        "p.urdf",
+        "<robot><link name='base'><collision><geometry><box size='1 1 1'/></geometry></collision>"
+        "</link><link name='mid'><collision><origin xyz='5 0 0'/><geometry><box size='1 1 1'/>"
+        "</geometry></collision></link><link name='tip'><collision><geometry><box size='0.5 0.5 "
+        "2'/></geometry></collision></link><link name='far'><collision><origin xyz='9 0 0'/>"
+        "<geometry><box size='1 1 1'/></geometry></collision></link>"
+        "<joint name='j' type='continuous'><parent link='base'/><child link='mid'/><axis "
+        "xyz='0 0 1'/></joint><joint name='k' type='continuous'><parent link='mid'/><child "
+        "link='tip'/><axis xyz='0 0 1'/></joint><joint name='l' type='continuous'><parent "
+        "link='mid'/><child link='far'/><axis xyz='0 0 1'/></joint></robot>");
+    write_file("sheet.obj", "v 50 0 0\nv 51 0 0\nv 50 1 0\nf 1 2 3\n");
+    assert_int_equal(carom("robot p.urdf --spheres 3 --sample 50"), 0);
+    assert_said("0 free, 50 colliding");
+    assert_int_equal(carom("robot p.urdf --spheres 3 --pairs 100 --world sheet.obj --sample 50 "
+                           "--save p.robot"),
+                     0);
+    assert_said("meshes that are not closed were taken as surfaces: sheet.obj\n");
+    assert_said("collided in all 100 random configurations, and may: base with tip\n");
+    assert_said("did not collide in any of 100 and are tested: base with far, tip with far\n");
+    assert_said("50 free, 0 colliding");
+    assert_int_equal(carom("robot p.urdf --spheres 3 --pairs 100 --world sheet.obj --json"), 0);
+    assert_said("\"surfaces\": [\"sheet.obj\"]");
+    assert_said("\"always\": [[\"base\", \"tip\"]]");
+    assert_int_equal(carom("robot p.robot --sample 50"), 0); /* they are saved with it */
+    assert_said("50 free, 0 colliding");
+    assert_int_equal(carom("robot p.urdf --audit a.yml --pairs 3"), 2);
+}
+
 static void the_tool_saves_and_audits(void **state) {
     (void)state;
     write_file(
@@ -326,6 +359,7 @@ int main(void) {
         cmocka_unit_test(saved_robots_are_the_same),
         cmocka_unit_test(damaged_files_are_refused),
         cmocka_unit_test(audits_contain_the_truth),
+        cmocka_unit_test(the_tool_names_pairs_and_surfaces),
         cmocka_unit_test(the_tool_saves_and_audits),
     };
     if (!cli_run_begin("robot_files") || carom_context_create(NULL, &context) != CAROM_OK) return 1;

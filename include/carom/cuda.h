@@ -40,7 +40,8 @@
  *   balls    create, update, overlap, overlap_batch, pairs, count, meet; in device memory here
  *   scene    create, add, move, remove, set_filters, set_ignored, step, of convex objects; poses
  *            and contacts in device memory here
- *   robot    check, of robots that were prepared with any context; in device memory here
+ *   robot    check, clearance, motion, of robots that were prepared with a context of the CPU; in
+ *            device memory here
  * cover, tree, gas and everything else: CAROM_UNSUPPORTED.
  *
  * All of this header is experimental: it may still change between minor versions. */
@@ -426,7 +427,9 @@ typedef struct carom_cuda_robot carom_cuda_robot;
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_robot_create(carom_context *context,
                                                                   const carom_robot *borrowed_robot,
                                                                   carom_cuda_robot **copy);
-/* Copies the robot anew, after changes of it or of its world. Waits for queued work. */
+/* Makes the copy the same as the robot, after changes of it or of its world. Waits for queued work.
+ * Bodies and objects that have at least 64 KiB are copied only where they have changed. Where it
+ * fails, queries of the copy fail until an update succeeds. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_robot_update(carom_context *context,
                                                                   carom_cuda_robot *copy);
 /* NULL is allowed. Constraint: nothing that uses it is queued. */
@@ -435,8 +438,8 @@ CAROM_EXPERIMENTAL CAROM_API void carom_cuda_robot_destroy(carom_cuda_robot *cop
 /* What the copy holds, and what it left to the host. */
 typedef struct carom_cuda_robot_info {
     uint64_t bytes;      /* of device memory */
-    uint64_t host_items; /* configurations that the host decided: in them two triangles are as far
-                            apart as the margin, to within rounding */
+    uint64_t host_items; /* configurations and motions that the host decided: in them two triangles
+                            are as far apart as the margin, to within rounding */
 } carom_cuda_robot_info;
 
 /* Gets what the copy holds. */
@@ -445,10 +448,24 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_robot_get_info(const carom_
 
 /* carom_robot_check of `count` configurations in device memory, with results there; query may be
  * NULL.
- * - carom_cuda_finish fails with CAROM_BAD_INPUT where a number is not finite or beyond 2^40. */
+ * - carom_cuda_finish fails with CAROM_BAD_INPUT where a number is not finite or beyond 2^40.
+ * - Where several queued calls for robots write the same memory, the last one's answers are there.
+ */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_robot_check(
     carom_context *context, carom_cuda_robot *copy, const double *device_configurations,
     uint64_t count, const carom_robot_query *query, carom_robot_result *device_results);
+
+/* carom_robot_clearance, likewise. A thread of the device takes a configuration. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_robot_clearance(
+    carom_context *context, carom_cuda_robot *copy, const double *device_configurations,
+    uint64_t count, const carom_robot_query *query, carom_robot_gap *device_gaps);
+
+/* carom_robot_motion of motions from device_from[i] to device_to[i], likewise. A thread of the
+ * device takes a motion. */
+CAROM_EXPERIMENTAL CAROM_API carom_status
+carom_cuda_robot_motion(carom_context *context, carom_cuda_robot *copy, const double *device_from,
+                        const double *device_to, uint64_t count, const carom_robot_query *query,
+                        carom_robot_motion_result *device_results);
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 

@@ -109,9 +109,11 @@ typedef struct carom_robot_def {
                            fixed joints alone connect never move against each other and are never
                            tested */
     uint64_t spheres;   /* of all covers, but at least one per link with shapes. 0: 64 */
-    uint64_t inner;     /* balls inside of each link. 0: 32 */
+    uint64_t inner;     /* balls inside of each link; as many in all are added to those whose pairs
+                           spheres often leave undecided. 0: 32 */
     uint64_t fine;      /* spheres of finer covers of all links, for pairs that the covers leave
-                           undecided. 0: four times `spheres`; not more than `spheres`: none */
+                           undecided, more of links where that is often so. 0: six times `spheres`;
+                           not more than `spheres`: none, and no more balls inside */
 } carom_robot_def;
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
@@ -170,6 +172,11 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_robot_get_limits(const carom_rob
  * none: the result is "". */
 CAROM_EXPERIMENTAL CAROM_API const char *carom_robot_link_name(const carom_robot *robot,
                                                                uint32_t link);
+
+/* Says whether a body, or with `object` an object, has a mesh that is not closed and so is tested
+ * as a surface. An id that is none has none. NULL is a caller's bug: the result is false. */
+CAROM_EXPERIMENTAL CAROM_API bool carom_robot_has_open_mesh(const carom_robot *robot, uint32_t id,
+                                                            bool object);
 
 /* ---- Files -------------------------------------------------------------------------------------
  *

@@ -249,6 +249,10 @@ class Robot(Handle):
         """Names of the links."""
         return [lib.carom_robot_link_name(self._pointer, i).decode(errors="replace") for i in range(self.info.links)]
 
+    def has_open_mesh(self, id: int, *, object: bool = False) -> bool:
+        """Whether a link or attached shape, or an object of the world, has a mesh that is tested as a surface."""
+        return bool(lib.carom_robot_has_open_mesh(self._pointer, _count(id, "id"), bool(object)))
+
     def audit(self, body: int, spheres: ArrayLike, *, context: Optional[Context] = None) -> Any:
         """How far spheres (n, 4) leave the faces of a link outside: area, outside_share, worst, point, left_out; lower and
         upper of the shares and distances are proved."""

@@ -614,25 +614,43 @@ class RobotCopy(Handle):
         _context(context, self)._call(lib.carom_cuda_robot_create, robot._pointer, byref(self._pointer), reads=(robot,))
 
     def update(self, *, context: Optional[Context] = None) -> None:
-        """Copies the robot and its world anew."""
+        """Copies what has changed of the robot and its world."""
         _context(context, self)._call(lib.carom_cuda_robot_update, self._pointer, reads=(self._robot,), change=self)
 
     @property
     def info(self) -> CudaRobotInfo:
-        """What the copy holds, and how many configurations it left to the host so far."""
+        """What the copy holds, and how many configurations and motions it left to the host so far."""
         return info(self, lib.carom_cuda_robot_get_info, CudaRobotInfo, _abi.cuda_robot_info)
+
+    def _query(self, function: Any, record: Any, sets: dict[str, Any], query: Any, context: Optional[Context]) -> DeviceArray:
+        """A query of configurations (n, dof) in device memory: one set of them, or those at the start and at the end."""
+        given = [_device(q, (self._dof,), (np.float64,), name) for name, q in sets.items()]
+        if any(count != given[0][1] for _, count, _ in given):
+            raise ValueError(f"{' and '.join(sets)} have different numbers of configurations")
+        chosen = _context(context, self)
+        found = DeviceArray((given[0][1],), dtype_of(record), context=chosen)
+        _keep(chosen, *sets.values(), found, self, query)
+        chosen._call(function, self._pointer, *(pointer for pointer, _, _ in given), given[0][1], byref(query),
+                     found._pointer, reads=(self, self._robot))
+        return found
 
     def check(self, q: Any, *, margin: float = 0.0, covers_only: bool = False,
               context: Optional[Context] = None) -> DeviceArray:
         """Robot.check of configurations (n, dof) in device memory, with the result there."""
-        pointer, count, _ = _device(q, (self._dof,), (np.float64,), "q")
-        chosen = _context(context, self)
-        found = DeviceArray((count,), dtype_of(_abi.robot_result), context=chosen)
         query = _abi.robot_query(margin=number(margin, "margin"), covers_only=bool(covers_only))
-        _keep(chosen, q, found, self, query)
-        chosen._call(lib.carom_cuda_robot_check, self._pointer, pointer, count, byref(query), found._pointer,
-                     reads=(self, self._robot))
-        return found
+        return self._query(lib.carom_cuda_robot_check, _abi.robot_result, {"q": q}, query, context)
+
+    def clearance(self, q: Any, *, covers_only: bool = False, context: Optional[Context] = None) -> DeviceArray:
+        """Robot.clearance, likewise."""
+        query = _abi.robot_query(covers_only=bool(covers_only))
+        return self._query(lib.carom_cuda_robot_clearance, _abi.robot_gap, {"q": q}, query, context)
+
+    def motion(self, start: Any, end: Any, *, margin: float = 0.0, tolerance: float = 0.0, covers_only: bool = False,
+               context: Optional[Context] = None) -> DeviceArray:
+        """Robot.motion, likewise."""
+        query = _abi.robot_query(margin=number(margin, "margin"), covers_only=bool(covers_only),
+                                 tolerance=number(tolerance, "tolerance"))
+        return self._query(lib.carom_cuda_robot_motion, _abi.robot_motion_result, {"start": start, "end": end}, query, context)
 
 
 # ---- Frames and times ----------------------------------------------------------------------------------------------

@@ -805,9 +805,16 @@ def test_the_gpu():
     robot.add_objects([{"kind": "sphere", "radius": 0.2, "pose": (0, 1.5, 0)}])
     copy.update(context=context)
     turns = np.linspace(-3, 3, 500)[:, None]
-    verdicts = copy.check(cuda.to_device(turns, context=context), context=context)
+    on_device = cuda.to_device(turns, context=context)
+    verdicts = copy.check(on_device, context=context)
+    gaps = copy.clearance(on_device, context=context)
+    motions = copy.motion(on_device, cuda.to_device(turns + 0.1, context=context), margin=0.01, context=context)
     cuda.finish(context)
     assert (verdicts.read()["verdict"] == robot.check(turns).verdict).all() and copy.info.host_items == 0
+    assert (gaps.read()["distance"] == robot.clearance(turns).distance).all()
+    assert (motions.read()["free_until"] == robot.motion(turns, turns + 0.1, margin=0.01).free_until).all()
+    with pytest.raises(ValueError, match="different numbers"):
+        copy.motion(on_device, cuda.to_device(turns[:1], context=context), context=context)
     cuda.set_timing(True, context=context)
     assert isinstance(cuda.steps(context), dict)
 

@@ -53,6 +53,10 @@ def test_motions_and_changes():
     robot.set_allowed([[1, tool]])
     robot.detach(tool)
     robot.set_object(ball, {"mesh": carom.Mesh.shape("box"), "pose": (5, 0, 0)})
+    assert not robot.has_open_mesh(ball, object=True) and not robot.has_open_mesh(99)
+    sheet = robot.add_objects([{"mesh": carom.Mesh.shape("cloth", detail=4), "pose": (9, 0, 0)}])[0]
+    assert robot.has_open_mesh(sheet, object=True)
+    robot.remove_object(sheet)
     assert (robot.check([[0.0, 0.0]]).verdict == carom.RobotVerdict.FREE).all()
     robot.remove_object(ball)
     assert len(robot.sample_pairs(10)) == robot.info.pairs == 0

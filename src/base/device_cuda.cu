@@ -70,6 +70,10 @@ carom_status carom_device_reserve(carom_device *device, carom_device_block *bloc
  * be used by several contexts. */
 static std::atomic<uint64_t> generation;
 
+void carom_device_outdate_frames() {
+    ++generation;
+}
+
 void carom_device_release(carom_device_block *block) {
     if (block->data == nullptr) return;
     (void)cudaFree(block->data); /* waits for the kernels that use it */

@@ -228,6 +228,8 @@ carom_status carom_device_reserve(carom_device *device, carom_device_block *bloc
 carom_status carom_device_reserve_zeros(carom_device *device, carom_device_block *block,
                                         uint64_t bytes, const char *what);
 void carom_device_release(carom_device_block *block);
+/* Has frames captured anew, after a change of a structure that kernels take by value. */
+void carom_device_outdate_frames();
 /* The same for device->pinned. */
 carom_status carom_device_reserve_pinned(carom_device *device, uint64_t bytes);
 

@@ -15,9 +15,20 @@
 #include "base/progress.h"
 #include "geom/length.h"
 
-#define DEFAULT_SPHERES    64u /* of all covers */
-#define DEFAULT_INNER      32u /* per body */
-#define FINE_FACTOR        4u  /* spheres of the finer covers, for one of the covers */
+#define DEFAULT_SPHERES 64u /* of all covers */
+#define DEFAULT_INNER   32u /* per body */
+#define FINE_FACTOR     6u  /* spheres of the finer covers, for one of the covers */
+
+/* Random configurations that say which links need the finer spheres: a pair that is undecided in
+ * 1 % of them is known to a third of that. */
+#define OPEN_SAMPLES 1024u
+
+/* Of the finer spheres, what is given to links by how often spheres leave their pairs undecided;
+ * the rest by size. As many balls inside as there are in all are added likewise. With neither, and
+ * four finer spheres for one, an arm has 10.2 % undecided in 98 ns each, with both 5.4 % in 126 ns,
+ * with six for one 4.7 % in 138 ns. More costs more than faces do. */
+#define OPEN_SHARE         0.5
+#define OPEN_INNER         1.0
 #define ROBOT_MOST_SPHERES (UINT64_C(1) << 20)
 #define ROBOT_MOST_INNER   1024u
 /* Cells of the distances from links, which take a tenth of the time of their spheres, and from
@@ -319,8 +330,51 @@ static carom_status make_links(carom_context *context, const carom_robot_def *de
         double share = robot->spheres_per_length * size_of(body);
         CAROM_TRY(carom_robot_body_cover(context, &robot->allocator, body,
                                          (uint64_t)CAROM_MAX(share + 0.5, 1.0), robot->inner));
-        CAROM_TRY(carom_robot_body_refine(context, &robot->allocator, body,
-                                          (uint64_t)(robot->fine_per_length * size_of(body))));
+    }
+    return CAROM_OK;
+}
+
+/* The share of each link in the pairs that spheres leave undecided: their sum is 1, or all are 0.
+ * Pairs that are undecided in most configurations are near wherever the robot is: finer spheres
+ * decide few of these. */
+static carom_status weigh_links(carom_context *context, carom_robot *robot, double *shares) {
+    const carom_robot_plan *plan = &robot->plan;
+    uint32_t *counts =
+        carom_allocate(&robot->allocator, plan->pair_count + UINT64_C(1), sizeof(*counts));
+    double sum = 0.0;
+    if (counts == NULL)
+        return carom_fail_memory(context, plan->pair_count * sizeof(*counts), "pairs of links");
+    carom_status status = carom_robot_count_open(context, robot, OPEN_SAMPLES, counts);
+    for (uint32_t i = 0; i < plan->self_count && status == CAROM_OK; ++i) {
+        if (counts[i] > OPEN_SAMPLES / 2) continue;
+        shares[plan->pairs[i].a] += counts[i];
+        shares[plan->pairs[i].b] += counts[i];
+        sum += 2.0 * counts[i];
+    }
+    for (uint32_t i = 0; i < robot->link_count; ++i) shares[i] /= CAROM_MAX(sum, 1.0);
+    carom_release(&robot->allocator, counts);
+    return status;
+}
+
+/* Finer covers, more of them and more balls inside for links that are often undecided. */
+static carom_status refine_links(carom_context *context, carom_robot *robot, double *shares) {
+    uint32_t shaped = 0;
+    double sum = 0.0, total = 0.0;
+    CAROM_TRY(weigh_links(context, robot, shares));
+    for (uint32_t i = 0; i < robot->link_count; ++i) {
+        shaped += robot->bodies[i].part_count != 0 ? 1 : 0;
+        sum += shares[i];
+        total += size_of(&robot->bodies[i]);
+    }
+    const double by_open = sum > 0.0 ? OPEN_SHARE : 0.0, all = robot->fine_per_length * total;
+    for (uint32_t i = 0; i < robot->link_count; ++i) {
+        carom_robot_body *body = &robot->bodies[i];
+        if (body->part_count == 0) continue;
+        double by_size = robot->fine_per_length * size_of(body) * (1.0 - by_open);
+        double inner = (double)robot->inner * (1.0 + OPEN_INNER * shares[i] * shaped);
+        CAROM_TRY(carom_robot_body_refine(
+            context, &robot->allocator, body, (uint64_t)(by_size + by_open * shares[i] * all),
+            shares[i] > 0.0 ? (uint64_t)CAROM_MIN(inner, ROBOT_MOST_INNER) : 0));
         CAROM_TRY(make_body_field(context, robot, body));
     }
     return CAROM_OK;
@@ -360,7 +414,13 @@ static carom_status make_robot(carom_context *context, const carom_robot_def *de
     CAROM_TRY(set_joints(context, def, robot));
     CAROM_TRY(allow_first(context, def, robot));
     CAROM_TRY(make_links(context, def, robot));
-    return carom_robot_plan_make(context, robot);
+    CAROM_TRY(carom_robot_plan_make(context, robot)); /* of covers that are not fine yet */
+    double *shares = carom_allocate(&robot->allocator, n, sizeof(*shares));
+    if (shares == NULL) return carom_fail_memory(context, n * sizeof(*shares), "links");
+    memset(shares, 0, n * sizeof(*shares));
+    carom_status status = refine_links(context, robot, shares);
+    carom_release(&robot->allocator, shares);
+    return status == CAROM_OK ? carom_robot_plan_make(context, robot) : status;
 }
 
 static carom_status require_shapes(const carom_robot_shape *shapes, uint64_t count) {
@@ -530,6 +590,15 @@ const char *carom_robot_link_name(const carom_robot *robot, uint32_t link) {
     return name_of(robot, link);
 }
 
+bool carom_robot_has_open_mesh(const carom_robot *robot, uint32_t id, bool object) {
+    CAROM_REQUIRE_OR(robot != NULL, CAROM_A_POINTER_IS_NULL, false);
+    if (object) return id < robot->object_count && robot->objects[id].part.open_mesh;
+    bool is_open = false;
+    for (uint32_t k = 0; id < robot->body_count && k < robot->bodies[id].part_count; ++k)
+        is_open |= robot->bodies[id].parts[k].open_mesh;
+    return is_open;
+}
+
 static carom_status list_balls(carom_context *context, const carom_ball *from, uint32_t count,
                                carom_robot_balls *balls) {
     uint64_t writable;
@@ -590,6 +659,7 @@ static carom_status make_object(carom_context *context, carom_robot *robot,
     char whose[WHOSE_SIZE];
     snprintf(whose, sizeof(whose), "object %u", number);
     CAROM_TRY(carom_robot_part_make(context, &robot->allocator, shape, whose, part));
+    part->stamp = ++robot->stamps;
     if (part->tree.triangles == NULL || part->tree.item_count < FIELD_LEAST_FACES) return CAROM_OK;
     uint64_t cells = FIELD_CELLS_PER_FACE * (uint64_t)part->tree.item_count;
     carom_status status = carom_robot_field_make(context, &robot->allocator, part, 1,
@@ -733,7 +803,7 @@ carom_status carom_robot_attach(carom_context *context, carom_robot *robot, uint
                                         (uint64_t)CAROM_MAX(spheres + 0.5, 4.0), robot->inner);
         double fine = CAROM_MIN(robot->fine_per_length * size_of(&made), 256.0);
         if (status == CAROM_OK)
-            status = carom_robot_body_refine(context, &robot->allocator, &made, (uint64_t)fine);
+            status = carom_robot_body_refine(context, &robot->allocator, &made, (uint64_t)fine, 0);
         if (status == CAROM_OK) status = make_body_field(context, robot, &made);
     }
     if (status == CAROM_OK) status = allow_like(context, robot, link, index, &allowed);
@@ -741,6 +811,7 @@ carom_status carom_robot_attach(carom_context *context, carom_robot *robot, uint
         carom_robot_body_free(&robot->allocator, &made);
         return status;
     }
+    made.stamp = ++robot->stamps;
     robot->bodies[index] = made;
     robot->body_count = CAROM_MAX(robot->body_count, index + 1);
     robot->allowed = allowed;

@@ -17,6 +17,7 @@
 #include "carom/robot.h"
 #include "robot/robot_cpu.h"
 #include "robot/robot_decide_item.h"
+#include "robot/robot_motion_item.h"
 #include "robot/robot_tree.h"
 
 /* The most pairs that are tested. */
@@ -46,6 +47,7 @@ struct carom_robot {
     uint32_t body_count, body_capacity;
     carom_robot_object *objects;
     uint32_t object_count, object_capacity;
+    uint64_t stamps;                   /* given out to objects and attached shapes */
     carom_robot_words allowed;         /* a << 32 | b of bodies, a < b, sorted */
     carom_robot_words allowed_objects; /* body << 32 | object, sorted */
 
@@ -86,9 +88,10 @@ void carom_robot_part_free(const carom_allocator *allocator, carom_robot_part *p
 carom_status carom_robot_body_cover(carom_context *context, const carom_allocator *allocator,
                                     carom_robot_body *body, uint64_t spheres, uint64_t inner);
 
-/* Makes the finer cover; none where `spheres` is not more than the cover has. */
+/* Makes the finer cover, and `inner` balls inside of each part where that is not 0; neither where
+ * `spheres` is not more than the cover has. */
 carom_status carom_robot_body_refine(carom_context *context, const carom_allocator *allocator,
-                                     carom_robot_body *body, uint64_t spheres);
+                                     carom_robot_body *body, uint64_t spheres, uint64_t inner);
 void carom_robot_body_free(const carom_allocator *allocator, carom_robot_body *body);
 
 /* ---- robot_field.c --------------------------------------------------------------------------- */
@@ -126,21 +129,7 @@ static inline uint64_t carom_robot_key(uint32_t a, uint32_t b) {
 bool carom_robot_pair_collides(const carom_context *context, const carom_robot *robot,
                                const carom_robot_pose *poses, uint32_t pair, double margin);
 
-/* The distance of a pair, or `limit` where that is smaller, and its error. One that encloses the
- * other has distance and error 0. */
-double carom_robot_pair_distance(const carom_robot *robot, const carom_robot_pose *poses,
-                                 uint32_t pair, double limit, double *error);
-
-/* The error of that distance alone. */
-void carom_robot_pair_error(const carom_robot *robot, const carom_robot_pose *poses, uint32_t pair,
-                            double *error);
-
 /* ---- robot_check.c --------------------------------------------------------------------------- */
-
-/* From low to high; low > high: never. */
-typedef struct carom_robot_times {
-    double low, high;
-} carom_robot_times;
 
 /* The state of a worker: a block, its memory, and poses in doubles. */
 typedef struct carom_robot_worker {
@@ -176,8 +165,6 @@ void carom_robot_worker_put(const carom_robot *robot, carom_robot_worker *w, uin
                             const double *q);
 /* Fills lanes from `count` on with zeros and clears the mask. */
 void carom_robot_worker_clear(const carom_robot *robot, carom_robot_worker *w);
-void carom_robot_worker_get(const carom_robot *robot, const carom_robot_worker *w, uint32_t lane,
-                            double *q);
 
 /* Runs the loops for a block, then covers and inner balls against trees. Entries keep the lanes
  * that are undecided. */
@@ -192,17 +179,45 @@ carom_status carom_robot_check_query(carom_context *context, const carom_robot *
                                      const double *configurations, uint64_t count,
                                      const carom_robot_query *query);
 
+/* Counts for each pair of the plan in how many of some random configurations within the limits
+ * spheres leave it undecided; `samples` is rounded up to blocks. On one thread. */
+carom_status carom_robot_count_open(carom_context *context, const carom_robot *robot,
+                                    uint32_t samples, uint32_t *counts);
+
 /* carom_robot_check by the CPU, in a context of any backend; the input is checked. */
 carom_status carom_robot_check_on_cpu(carom_context *context, const carom_robot *robot,
                                       const double *configurations, uint64_t count,
                                       const carom_robot_query *query, carom_robot_result *results);
 
+/* ---- robot_motion.c -------------------------------------------------------------------------- */
+
+/* What the motions of a query, which may be NULL, have in common. */
+carom_robot_motion_rule carom_robot_motion_rule_of(const carom_robot *robot,
+                                                   const carom_robot_query *query);
+
+/* carom_robot_motion by the CPU, in a context of any backend; the input is checked. */
+carom_status carom_robot_motion_on_cpu(carom_context *context, const carom_robot *robot,
+                                       const double *from, const double *to, uint64_t count,
+                                       const carom_robot_query *query,
+                                       carom_robot_motion_result *results);
+
 /* ---- robot_device.c -------------------------------------------------------------------------- */
 
-/* carom_robot_check by the GPU, in a context of backend cuda; the input is checked. */
+/* carom_robot_check, _clearance and _motion by the GPU, in a context of backend cuda; the input is
+ * checked. */
 carom_status carom_robot_device_check(carom_context *context, const carom_robot *robot,
                                       const double *configurations, uint64_t count,
                                       const carom_robot_query *query, carom_robot_result *results);
+carom_status carom_robot_device_clearance(carom_context *context, const carom_robot *robot,
+                                          const double *configurations, uint64_t count,
+                                          const carom_robot_query *query, carom_robot_gap *gaps);
+carom_status carom_robot_device_motion(carom_context *context, const carom_robot *robot,
+                                       const double *from, const double *to, uint64_t count,
+                                       const carom_robot_query *query,
+                                       carom_robot_motion_result *results);
+
+/* For tests: bytes that the last update of a copy on the device wrote. */
+uint64_t carom_robot_device_written(const struct carom_cuda_robot *copy);
 
 /* ---- robot_file.c ---------------------------------------------------------------------------- */
 

@@ -594,12 +594,18 @@ carom_status carom_robot_body_cover(carom_context *context, const carom_allocato
 }
 
 carom_status carom_robot_body_refine(carom_context *context, const carom_allocator *allocator,
-                                     carom_robot_body *body, uint64_t spheres) {
+                                     carom_robot_body *body, uint64_t spheres, uint64_t inner) {
     robot_ball_list cover = {0}, balls = {0};
     carom_robot_body fine = *body; /* what is measured of it */
     if (spheres <= body->cover_count || body->rough != 0) return CAROM_OK;
-    CAROM_TRY(cover_parts(context, allocator, &fine, spheres, 0, &cover, &balls));
-    robot_ball_list_release(&balls, allocator);
+    CAROM_TRY(cover_parts(context, allocator, &fine, spheres, inner, &cover, &balls));
+    if (balls.count > body->inner_count && balls.count <= UINT32_MAX / 16) {
+        carom_release(allocator, body->inner);
+        body->inner = balls.data;
+        body->inner_count = (uint32_t)balls.count;
+    } else {
+        robot_ball_list_release(&balls, allocator);
+    }
     if (fine.rough != 0 || cover.count <= body->cover_count || cover.count > UINT32_MAX / 16) {
         robot_ball_list_release(&cover, allocator);
         return CAROM_OK;

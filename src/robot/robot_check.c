@@ -8,13 +8,10 @@
 #include "geom/box.h"
 #include "geom/length.h"
 #include "robot/robot.h"
+#include "robot/robot_gap_item.h"
 
 /* Blocks of a range: some 50 us where covers decide all. */
 #define CHECK_BLOCKS_PER_RANGE 16u
-
-/* A distance from a squared one in floats may be too small by this where squares are subnormal: the
- * root of three times 2^-149. */
-#define CHECK_LEAST_LENGTH 0x1p-73
 
 CAROM_RESULT_FILL(carom_robot_pair_counts);
 CAROM_RESULT_DEFINE_FREE(carom_robot_pair_counts);
@@ -79,11 +76,6 @@ void carom_robot_worker_put(const carom_robot *robot, carom_robot_worker *w, uin
         w->beyond |= UINT32_C(1) << lane;
 }
 
-void carom_robot_worker_get(const carom_robot *robot, const carom_robot_worker *w, uint32_t lane,
-                            double *q) {
-    for (uint32_t i = 0; i < robot->dof; ++i) q[i] = w->q[i * (uint64_t)CAROM_ROBOT_BLOCK + lane];
-}
-
 /* ---- Spheres and trees ----------------------------------------------------------------------- */
 
 /* The frames of a lane. */
@@ -95,7 +87,8 @@ static carom_robot_frames frames_in(const carom_robot_worker *w, uint32_t lane) 
 static double extra_of(const carom_robot_worker *w, uint32_t pair, uint32_t lane) {
     double extra = (double)w->block.margin;
     if (w->block.speed != NULL)
-        extra += (double)w->half_time[lane] * (double)w->block.speed[pair] * (1.0 + 0x1p-40);
+        extra += (double)w->half_time[lane] * (double)w->block.speed[pair] *
+                 (1.0 + CAROM_ROBOT_EXTRA_SLACK);
     return extra;
 }
 
@@ -280,185 +273,62 @@ carom_status carom_robot_check(carom_context *context, const carom_robot *robot,
     return carom_robot_check_on_cpu(context, robot, configurations, count, query, results);
 }
 
+/* ---- Undecided pairs ------------------------------------------------------------------------- */
+
+carom_status carom_robot_count_open(carom_context *context, const carom_robot *robot,
+                                    uint32_t samples, uint32_t *counts) {
+    carom_robot_call call = {.context = context, .robot = robot};
+    carom_robot_worker w;
+    carom_random random = {1};
+    carom_arena *arena = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(arena);
+    bool fits = carom_robot_worker_begin(&call, &w, 0);
+    memset(counts, 0, robot->plan.pair_count * sizeof(*counts));
+    for (uint32_t i = 0; i < samples && fits; i += CAROM_ROBOT_BLOCK) {
+        carom_robot_worker_clear(robot, &w);
+        for (uint32_t lane = 0; lane < CAROM_ROBOT_BLOCK; ++lane) {
+            for (uint32_t k = 0; k < robot->dof; ++k)
+                w.one[k] = carom_random_between(&random, robot->lower[k], robot->upper[k]);
+            carom_robot_worker_put(robot, &w, lane, w.one);
+        }
+        carom_robot_worker_run(&call, &w);
+        for (uint32_t e = 0; e < w.block.entry_count; ++e)
+            counts[w.block.entry_pair[e]] +=
+                (uint32_t)__builtin_popcount(w.block.entry_lanes[e] & ~w.block.hit);
+    }
+    carom_arena_rewind(arena, mark);
+    return fits ? CAROM_OK : carom_fail_memory(context, 0, "the state of a worker");
+}
+
 /* ---- Clearance ------------------------------------------------------------------------------- */
-
-static carom_robot_gap no_gap(void) {
-    carom_robot_gap gap;
-    memset(&gap, 0, sizeof(gap));
-    gap.distance = (carom_interval){HUGE_VAL, HUGE_VAL, HUGE_VAL};
-    gap.a = gap.b = CAROM_NONE;
-    return gap;
-}
-
-static void set_pair(const carom_robot *robot, uint32_t pair, carom_robot_gap *gap) {
-    gap->a = robot->plan.pairs[pair].a;
-    gap->b = robot->plan.pairs[pair].b;
-    gap->with_object = pair >= robot->plan.self_count;
-}
-
-/* A lower bound of the distance of a pair by its finer spheres, 0 or more. */
-static double gap_by_spheres(const carom_robot_call *call, const carom_robot_worker *w,
-                             uint32_t pair, uint32_t lane) {
-    const carom_robot *robot = call->robot;
-    const carom_robot_plan *plan = &robot->plan;
-    if (!carom_robot_is_tree_pair(plan, pair)) {
-        double fine = (double)CAROM_CPU_CALL(call->context, carom_robot_plan_fine_gap)(
-            plan, &w->block, lane, pair);
-        return CAROM_MAX(fine, 0.0);
-    }
-    const carom_robot_plan_body *b = &plan->bodies[plan->pairs[pair].a];
-    const carom_robot_part *part = &robot->objects[plan->pairs[pair].b].part;
-    carom_robot_frames frames = frames_in(w, lane);
-    double best = HUGE_VAL;
-    for (uint32_t i = b->first + 1; i <= b->first + b->cover_count; ++i) {
-        carom_vec3 at = carom_robot_sphere_at(plan, &frames, b->frame, i);
-        double radius = (double)plan->spheres[4 * (uint64_t)i + 3];
-        double slack = CAROM_ROBOT_TREE_ERROR * (part->tree.largest + carom_length(at));
-        double d = carom_robot_tree_point_distance(
-                       &part->tree, at, best < HUGE_VAL ? best + radius + slack : HUGE_VAL, 0.0) -
-                   radius - slack;
-        best = CAROM_MIN(d, best);
-        if (best <= 0.0) return 0.0;
-    }
-    if (part->closed) { /* what is inside has distance 0 */
-        uint32_t points = b->first + 1 + b->cover_count + b->inner_count;
-        for (uint32_t i = points; i < points + b->point_count; ++i)
-            if (part->sign * carom_robot_tree_winding(
-                                 &part->tree, carom_robot_sphere_at(plan, &frames, b->frame, i)) >=
-                1)
-                return 0.0;
-    }
-    return best;
-}
-
-/* How far the finer covers of a pair, the cover where a tree is one of the two, may reach out, with
- * the rounding of floats. */
-static double pair_overhang(const carom_robot *robot, uint32_t pair) {
-    const carom_robot_plan *plan = &robot->plan;
-    carom_robot_plan_pair p = plan->pairs[pair];
-    bool fine = !carom_robot_is_tree_pair(plan, pair);
-    double out = CHECK_LEAST_LENGTH;
-    for (int side = 0; side < 2; ++side) {
-        if (side == 1 && pair >= plan->self_count) break;
-        const carom_robot_body *body = &robot->bodies[side == 0 ? p.a : p.b];
-        const carom_robot_node_link *link = &robot->links[body->link];
-        double far = body->largest + link->in_frame_error.size;
-        /* The centre is off once when it enlarges the radius, once where it is. */
-        out += (fine ? body->fine_overhang : body->overhang) +
-               4.0 * (carom_robot_error_of(link->frame_error, far, 2.0 * CAROM_ROBOT_UNIT32) +
-                      (double)CAROM_ROBOT_SLACK * (far + link->frame_error.size));
-    }
-    if (pair >= plan->self_count) {
-        const carom_robot_part *part = &robot->objects[p.b].part;
-        double size = part->tree.largest + carom_length(part->half);
-        out += 4.0 * (double)CAROM_ROBOT_SLACK * size;
-    }
-    return out;
-}
-
-/* The pair whose covers are nearest; CAROM_NONE: there is no pair. */
-static uint32_t nearest_pair(const carom_robot *robot, const carom_robot_worker *w, uint32_t lane) {
-    uint32_t nearest = CAROM_NONE;
-    float least = HUGE_VALF;
-    for (uint32_t pair = 0; pair < robot->plan.pair_count; ++pair) {
-        float rough = w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane];
-        if (rough >= least) continue;
-        least = rough;
-        nearest = pair;
-    }
-    return nearest;
-}
-
-/* Takes the gap of a pair by its spheres into account. */
-static void include_gap(const carom_robot_call *call, const carom_robot_worker *w, uint32_t pair,
-                        uint32_t lane, carom_robot_gap *gap) {
-    double d = gap_by_spheres(call, w, pair, lane);
-    double upper = d * (1.0 + 4.0 * (double)CAROM_ROBOT_SLACK) + pair_overhang(call->robot, pair);
-    gap->distance.upper = CAROM_MIN(upper, gap->distance.upper);
-    if (d >= gap->distance.lower) return;
-    gap->distance.lower = gap->distance.value = d;
-    set_pair(call->robot, pair, gap);
-}
-
-/* The nearest pair by covers first, so that the others are mostly ruled out by their bounds. */
-static carom_robot_gap gap_by_covers(const carom_robot_call *call, const carom_robot_worker *w,
-                                     uint32_t lane) {
-    const carom_robot *robot = call->robot;
-    carom_robot_gap gap = no_gap();
-    uint32_t nearest = nearest_pair(robot, w, lane);
-    if (nearest == CAROM_NONE) return gap;
-    include_gap(call, w, nearest, lane, &gap);
-    for (uint32_t pair = 0; pair < robot->plan.pair_count && gap.distance.lower > 0.0; ++pair) {
-        double rough = (double)w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane];
-        if (pair != nearest && rough < gap.distance.lower) include_gap(call, w, pair, lane, &gap);
-    }
-    CAROM_ASSERT(gap.a != CAROM_NONE && gap.distance.lower >= 0.0);
-    CAROM_ASSERT(gap.distance.lower <= gap.distance.upper);
-    return gap;
-}
-
-static void measure_pair(const carom_robot *robot, const carom_robot_worker *w, uint32_t pair,
-                         carom_robot_gap *gap) {
-    double error, limit = gap->distance.value;
-    double d = carom_robot_pair_distance(robot, w->poses, pair, limit, &error);
-    if (!(d < limit)) return;
-    double lower = d - error;
-    gap->distance = (carom_interval){CAROM_MAX(lower, 0.0), d, d + error};
-    set_pair(robot, pair, gap);
-}
-
-/* The nearest pair by covers first, so that the others are mostly ruled out by their bounds. The
- * lower bound then takes the error of every pair into account: one that was ruled out may be nearer
- * by its own rounding, which is of the size of the robot. */
-static carom_robot_gap gap_exactly(const carom_robot *robot, carom_robot_worker *w, uint32_t lane,
-                                   const double *q) {
-    bool has_floats = (w->beyond >> lane & 1) == 0;
-    carom_robot_gap gap = no_gap();
-    uint32_t nearest = has_floats ? nearest_pair(robot, w, lane) : CAROM_NONE;
-    carom_robot_pose_links(robot, q, w->poses);
-    if (nearest != CAROM_NONE) measure_pair(robot, w, nearest, &gap);
-    for (uint32_t pair = 0; pair < robot->plan.pair_count && gap.distance.value > 0.0; ++pair) {
-        if (pair == nearest) continue;
-        if (has_floats &&
-            (double)w->block.gap[(uint64_t)pair * CAROM_ROBOT_BLOCK + lane] > gap.distance.value)
-            continue;
-        measure_pair(robot, w, pair, &gap);
-    }
-    if (gap.a == CAROM_NONE) return gap;
-    double most = 0.0; /* the largest error of a pair that may have been ruled out by the value */
-    for (uint32_t pair = 0; pair < robot->plan.pair_count; ++pair) {
-        double error;
-        carom_robot_pair_error(robot, w->poses, pair, &error);
-        most = CAROM_MAX(error, most);
-    }
-    double lower = gap.distance.value - most;
-    gap.distance.lower = CAROM_MAX(CAROM_MIN(lower, gap.distance.lower), 0.0);
-    CAROM_ASSERT(gap.distance.lower <= gap.distance.value);
-    CAROM_ASSERT(gap.distance.value <= gap.distance.upper);
-    return gap;
-}
 
 static carom_status clearance_range(void *argument, carom_range range) {
     const carom_robot_call *call = argument;
     const carom_robot *robot = call->robot;
     carom_robot_worker *w = carom_worker_state(call->states, range.worker);
     if (w == NULL) return CAROM_NO_MEMORY;
+    const carom_robot_view view = carom_robot_view_of(robot);
+    carom_robot_gap_lane lane = {.view = &view,
+                                 .stride = CAROM_ROBOT_BLOCK,
+                                 .poses = w->poses,
+                                 .block = &w->block,
+                                 .fine_gap =
+                                     CAROM_CPU_CALL(call->context, carom_robot_plan_fine_gap)};
     for (uint64_t first = range.begin; first < range.end; first += CAROM_ROBOT_BLOCK) {
         if (carom_progress_stop(call->context, range.worker)) return CAROM_OK;
         uint32_t count = put_block(call, w, first, range.end);
         CAROM_CPU_CALL(call->context, carom_robot_plan_gaps)(&robot->plan, &w->block);
         for (uint32_t i = 0; i < count; ++i) {
-            bool has_floats = (w->beyond >> i & 1) == 0;
-            if (call->query.covers_only && has_floats) {
-                call->gaps[first + i] = gap_by_covers(call, w, i);
-            } else if (call->query.covers_only && robot->plan.pair_count != 0) {
-                call->gaps[first + i] = no_gap(); /* nothing is known */
-                call->gaps[first + i].distance.lower = call->gaps[first + i].distance.value = 0.0;
-                set_pair(robot, 0, &call->gaps[first + i]);
-            } else {
-                call->gaps[first + i] =
-                    gap_exactly(robot, w, i, call->from + (first + i) * robot->dof);
+            lane.frames = frames_in(w, i);
+            lane.rough = w->block.gap + i;
+            lane.lane = i;
+            lane.has_floats = (w->beyond >> i & 1) == 0;
+            if (call->query.covers_only) {
+                carom_robot_gap_by_covers(&lane, &call->gaps[first + i]);
+                continue;
             }
+            carom_robot_pose_links(robot, call->from + (first + i) * robot->dof, w->poses);
+            carom_robot_gap_exactly(&lane, &call->gaps[first + i]);
         }
     }
     return CAROM_OK;
@@ -471,9 +341,10 @@ carom_status carom_robot_clearance(carom_context *context, const carom_robot *ro
     CAROM_REQUIRE_INPUT(robot, "robot");
     CAROM_REQUIRE_INPUTS(configurations, count * robot->dof, "configurations");
     CAROM_REQUIRE_OUTPUTS(gaps, count, "gaps");
-    CAROM_TRY(carom_context_require_cpu(context, "the clearance of a robot"));
     CAROM_TRY(carom_robot_check_query(context, robot, configurations, count, query));
     if (count == 0) return CAROM_OK;
+    if (context->device != NULL)
+        return carom_robot_device_clearance(context, robot, configurations, count, query, gaps);
     carom_robot_call call = {
         .context = context, .robot = robot, .from = configurations, .count = count, .gaps = gaps};
     if (query != NULL) call.query = *query;

@@ -197,29 +197,37 @@ CAROM_SIMD robot_point robot_point_in_lane(const carom_robot_block *block, uint3
                          carom_f32v_splat(*LANE(block->at, 3 * sphere + 2))};
 }
 
-/* Moves the spheres of a to block->near, and finds those that may meet b; false: none. A sphere
- * of a contains a piece of a: where it is apart from the ball around b, or from b's cover, which
- * contain b, that piece is apart from b. What an inner ball overlaps is in the ball around b. */
-static bool list_near(const carom_robot_plan *plan, const carom_robot_block *block, uint32_t lane,
-                      const robot_rows *a, const carom_robot_plan_body *b, float extra,
-                      bool with_cover) {
-    carom_lanes all = 0;
-    robot_point middle = robot_point_in_lane(block, lane, b->first);
+/* The lanes whose spheres may meet a body: those that are near the ball around it and near its
+ * cover. A sphere contains a piece of its own body: where it is apart from either of the two, which
+ * contain the other body, that piece is apart from that body. What an inner ball overlaps is in the
+ * cover of its body. */
+CAROM_SIMD carom_lanes lanes_that_may_meet(const carom_robot_plan *plan,
+                                           const carom_robot_block *block, uint32_t lane,
+                                           robot_point p, carom_f32v r,
+                                           const carom_robot_plan_body *b, float extra) {
     float with_b = extra + radius_of(plan, b->first);
+    robot_point middle = robot_point_in_lane(block, lane, b->first);
+    carom_lanes left = lanes_near(squared_between(p, middle), with_b + r), some = 0;
+    if (left == 0) return 0;
+    for (uint32_t j = b->first + 1; j <= b->first + b->cover_count; ++j)
+        some |= lanes_near(squared_between(p, robot_point_in_lane(block, lane, j)),
+                           extra + (r + radius_of(plan, j)));
+    return left & some;
+}
+
+/* Moves the spheres of a to block->near, and finds those that may meet b; false: none. */
+static bool list_near(const carom_robot_plan *plan, const carom_robot_block *block, uint32_t lane,
+                      const robot_rows *a, const carom_robot_plan_body *b, float extra) {
+    carom_lanes all = 0;
     CAROM_ASSERT(a->count <= plan->most_fine);
     for (uint32_t first = 0; first < a->count; first += CAROM_LANES) {
         carom_f32v r;
         robot_point p = rows_at(a, first, &r);
-        carom_lanes left = lanes_near(squared_between(p, middle), with_b + r), some = 0;
+        carom_lanes left = lanes_that_may_meet(plan, block, lane, p, r, b, extra);
         float *to = block->near + 4 * (uint64_t)first;
-        if (with_cover && left != 0) {
-            for (uint32_t j = b->first + 1; j <= b->first + b->cover_count; ++j)
-                some |= lanes_near(squared_between(p, robot_point_in_lane(block, lane, j)),
-                                   extra + (r + radius_of(plan, j)));
-            left &= some;
-        }
         block->near_lanes[first / CAROM_LANES] = left;
         all |= left;
+        if (left == 0) continue;
         carom_f32v_store(to, p.x);
         carom_f32v_store(to + CAROM_LANES, p.y);
         carom_f32v_store(to + 2 * CAROM_LANES, p.z);
@@ -228,17 +236,18 @@ static bool list_near(const carom_robot_plan *plan, const carom_robot_block *blo
     return all != 0;
 }
 
-/* Whether finer covers of two bodies are near, or their inner balls overlap, in one lane. */
+/* Whether finer covers of two bodies are near, or their inner balls overlap, in one lane: of the
+ * spheres that may meet the other body. */
 CAROM_SIMD bool rows_meet(const carom_robot_plan *plan, const carom_robot_block *block,
                           uint32_t lane, const carom_robot_plan_body *a,
                           const carom_robot_plan_body *b, float extra, bool fine) {
     robot_rows ra = rows_of(plan, block, lane, a, fine), rb = rows_of(plan, block, lane, b, fine);
-    if (!list_near(plan, block, lane, &ra, b, extra, fine)) return false;
+    if (!list_near(plan, block, lane, &ra, b, extra)) return false;
     for (uint32_t first = 0; first < rb.count; first += CAROM_LANES) {
         carom_f32v r;
         robot_point p = rows_at(&rb, first, &r);
-        carom_lanes met = 0;
-        for (uint32_t k = 0; k < ra.count; k += CAROM_LANES) {
+        carom_lanes met = 0, wanted = lanes_that_may_meet(plan, block, lane, p, r, a, extra);
+        for (uint32_t k = 0; k < ra.count && wanted != 0; k += CAROM_LANES) {
             const float *near = block->near + 4 * (uint64_t)k;
             for (carom_lanes left = block->near_lanes[k / CAROM_LANES]; left != 0;
                  left &= left - 1) {
@@ -249,7 +258,7 @@ CAROM_SIMD bool rows_meet(const carom_robot_plan *plan, const carom_robot_block 
                 met |= fine ? lanes_near(squared, extra + radii)
                             : lanes_inside(squared, radii + extra);
             }
-            if (met != 0) return true;
+            if ((met & wanted) != 0) return true;
         }
     }
     return false;

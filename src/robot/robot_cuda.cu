@@ -19,9 +19,8 @@
 #include <new>
 
 #include "base/device_cuda.h"
-#include "robot/robot_device.h"
 #include "robot/robot_faces_cuda.h"
-#include "robot/robot_float_item.h"
+#include "robot/robot_run_cuda.h"
 
 #define ROBOT_CUDA_THREADS       128u
 #define ROBOT_CUDA_WARPS         (ROBOT_CUDA_THREADS / CAROM_WARP)
@@ -43,8 +42,6 @@
 #define ROBOT_CUDA_KEPT 16u   /* spheres that a thread keeps: more than most covers of links have */
 #define ROBOT_CUDA_CULL 0.25f /* of a reach; see robot_covers_near */
 
-#define ROBOT_CUDA_HOST_ITEMS 4096u /* room at first for configurations that go to the host */
-
 /* Counters of a part. */
 enum {
     ROBOT_N_NEAR,
@@ -58,30 +55,28 @@ enum {
     ROBOT_N_PART
 };
 /* Counters of the operation: the most entries of each list, and two of all parts. */
-enum { ROBOT_N_HOST = ROBOT_N_POSED, ROBOT_N_BAD };
+static_assert((int)ROBOT_N_POSED == (int)CAROM_ROBOT_N_HOST,
+              "the lists' counters are those before");
 
 /* Bits of the state of a configuration. */
 #define ROBOT_CUDA_BEYOND  1u /* out of the range of floats */
 #define ROBOT_CUDA_POSED   2u /* has pairs that faces decide */
 #define ROBOT_CUDA_ON_HOST 4u
 
-typedef carom_device_list<uint64_t> robot_list; /* configuration << 32 | pair */
-
 static_assert(sizeof(carom_robot_result) == 20 && offsetof(carom_robot_result, with_object) == 16,
               "write_result knows the layout");
 
 /* A part of the configurations, as kernels see it. */
-struct robot_run {
-    carom_device_robot robot;
+struct robot_run : carom_robot_rows {
     const double *q;
-    uint64_t first;         /* configuration */
-    uint32_t count, stride; /* of this part; rows of frames and balls are so long */
-    float *frames, *middles;
+    uint64_t first; /* configuration */
+    uint32_t count; /* of this part; rows of frames and balls are `stride` long */
+    float *middles;
     uint32_t *hit, *tree, *last, *state, *slot; /* of each configuration; the first three: a pair */
     carom_robot_pose *poses;
     uint32_t *posed; /* the configurations that have them */
-    robot_list near, fine, trees, rest, left, faces, host;
-    carom_device_count *n, *bad;
+    carom_robot_list near, fine, trees, rest, left, faces, host;
+    carom_device_count *n;
     float margin, inner_margin;
     double query_margin;
     bool covers_only;
@@ -121,6 +116,7 @@ static carom_status robot_cuda_reserve(carom_device *device, carom_device_robot_
 
 static carom_status robot_cuda_write(carom_device *device, carom_device_robot_memory *memory,
                                      const void *from, uint64_t bytes) {
+    carom_device_outdate_frames(); /* they have addresses and numbers of what was there */
     CAROM_DEVICE_TRY(carom_device_check(
         device,
         cudaMemcpyAsync(memory->block.data, from, bytes, cudaMemcpyHostToDevice, device->stream),
@@ -135,46 +131,6 @@ static void robot_cuda_destroy(carom_device_robot_memory *memory) {
 
 /* ---- Kinematics and bounding balls ----------------------------------------------------------- */
 
-static __device__ inline void robot_load_frame(const robot_run &w, uint32_t frame, uint32_t i,
-                                               float *p) {
-    const float *row = w.frames + (uint64_t)12 * frame * w.stride + i;
-    for (uint32_t k = 0; k < 12; ++k) p[k] = row[(uint64_t)k * w.stride];
-}
-
-static __device__ inline void robot_store_frame(const robot_run &w, uint32_t frame, uint32_t i,
-                                                const float *p) {
-    float *row = w.frames + (uint64_t)12 * frame * w.stride + i;
-    for (uint32_t k = 0; k < 12; ++k) row[(uint64_t)k * w.stride] = p[k];
-}
-
-static __device__ void robot_make_frames(const robot_run &w, uint32_t i, const double *q) {
-    const carom_robot_plan *plan = &w.robot.view.plan;
-    float p[12], to[12];
-    uint32_t at = 0; /* the frame in p */
-    for (uint32_t k = 0; k < 12; ++k) p[k] = k == 0 || k == 4 || k == 8 ? 1.0f : 0.0f;
-    robot_store_frame(w, 0, i, p);
-    for (uint32_t j = 0; j < plan->joint_count; ++j) {
-        const carom_robot_plan_joint *joint = &plan->joints[j];
-        if (joint->parent != at) robot_load_frame(w, joint->parent, i, p);
-        carom_robot_frame_item(joint, q[joint->column], p, to);
-        for (uint32_t k = 0; k < 12; ++k) p[k] = to[k];
-        at = j + 1;
-        robot_store_frame(w, at, i, p);
-    }
-}
-
-/* Whether floats hold for a configuration; reports numbers that are not finite or too large. */
-static __device__ bool robot_read(const robot_run &w, uint64_t configuration, const double *q) {
-    bool within = w.robot.has_floats, fine = true;
-    for (uint32_t k = 0; k < w.robot.dof; ++k) {
-        double size = fabs(q[k]);
-        fine = fine && size <= CAROM_ROBOT_MOST;
-        within = within && size <= w.robot.limits[k];
-    }
-    if (!fine) atomicMax(w.bad, ~(carom_device_count)configuration); /* 0: none is bad */
-    return within && fine;
-}
-
 template <bool SHARED>
 static __global__ void __launch_bounds__(ROBOT_CUDA_THREADS) robot_cuda_frames(robot_run w) {
     carom_device_begin();
@@ -188,16 +144,16 @@ static __global__ void __launch_bounds__(ROBOT_CUDA_THREADS) robot_cuda_frames(r
     bool is_there = i < w.count, within = false;
     if (is_there) {
         const double *q = w.q + (w.first + i) * w.robot.dof;
-        within = robot_read(w, w.first + i, q);
+        within = carom_robot_read_item(w, w.first + i, q);
         w.hit[i] = w.tree[i] = w.last[i] = CAROM_NONE;
         w.state[i] = within ? 0 : ROBOT_CUDA_BEYOND;
-        if (within) robot_make_frames(w, i, q);
+        if (within) carom_robot_make_frames(w, i, q);
     }
     for (uint32_t body = 0; body < plan->body_count && within; ++body) {
         const carom_robot_plan_body *b = &plan->bodies[body];
         float p[12];
         if (!b->live) continue;
-        robot_load_frame(w, b->frame, i, p);
+        carom_robot_load_frame(w, b->frame, i, p);
         carom_robot_point at = carom_robot_move_item(p, plan->spheres + 4 * (uint64_t)b->first);
         middles[(3 * body) * (uint64_t)step] = at.x;
         middles[(3 * body + 1) * (uint64_t)step] = at.y;
@@ -250,8 +206,8 @@ static __device__ bool robot_covers_near(const robot_run &w, uint32_t i,
     const float4 *own = (const float4 *)w.robot.view.plan.spheres;
     float pa[12], pb[12], kept[ROBOT_CUDA_KEPT][4];
     uint32_t count = 0, next = b->first + 1, end = b->first + 1 + b->cover_count;
-    robot_load_frame(w, a->frame, i, pa);
-    robot_load_frame(w, b->frame, i, pb);
+    carom_robot_load_frame(w, a->frame, i, pa);
+    carom_robot_load_frame(w, b->frame, i, pb);
     float4 ball = own[b->first], around = own[a->first];
     carom_robot_point centre = carom_robot_move_item(pb, &ball.x);
     const float middle[3] = {centre.x, centre.y, centre.z};
@@ -288,7 +244,7 @@ static __device__ bool robot_object_near(const robot_run &w, uint32_t i,
                                          const carom_robot_plan_object *o) {
     const float4 *own = (const float4 *)w.robot.view.plan.spheres;
     float p[12];
-    robot_load_frame(w, a->frame, i, p);
+    carom_robot_load_frame(w, a->frame, i, p);
     for (uint32_t k = a->first + 1; k <= a->first + a->cover_count; ++k) {
         float4 mine = own[k];
         if (carom_robot_sphere_near(o, carom_robot_move_item(p, &mine.x), w.margin + mine.w))
@@ -321,8 +277,30 @@ static __global__ void __launch_bounds__(ROBOT_CUDA_THREADS) robot_cuda_covers(r
 
 /* ---- Finer covers and inner balls, by warps -------------------------------------------------- */
 
-/* Whether spheres of two bodies meet: of `fine` covers, near; of inner balls, inside. A sphere of a
- * that is apart from the ball around b, or from its cover, is left out. All lanes call it. */
+/* Whether a lane's sphere may meet a body, by the ball around it and its cover. All lanes call it.
+ */
+static __device__ bool robot_may_meet(const float4 *own, const float *pb,
+                                      const carom_robot_plan_body *b, carom_robot_point p,
+                                      float radius, float extra, bool is_left) {
+    float4 ball = own[b->first];
+    carom_robot_point centre = carom_robot_move_item(pb, &ball.x);
+    const float middle[3] = {centre.x, centre.y, centre.z};
+    is_left = is_left &&
+              carom_robot_is_near(carom_robot_squared_item(p, middle), (extra + ball.w) + radius);
+    if (!__any_sync(~0u, is_left)) return false;
+    bool some = false;
+    for (uint32_t j = b->first + 1; j <= b->first + b->cover_count; ++j) {
+        float4 other = own[j];
+        carom_robot_point at = carom_robot_move_item(pb, &other.x);
+        const float q[3] = {at.x, at.y, at.z};
+        some =
+            some || carom_robot_is_near(carom_robot_squared_item(p, q), extra + (radius + other.w));
+    }
+    return is_left && some;
+}
+
+/* Whether spheres of two bodies meet: of `fine` covers, near; of inner balls, inside. Spheres that
+ * are apart from the other body's ball, or from its cover, are left out. All lanes call it. */
 template <bool FINE>
 static __device__ bool robot_rows_meet(const robot_run &w, const float *pa, const float *pb,
                                        const carom_robot_plan_body *a,
@@ -334,33 +312,19 @@ static __device__ bool robot_rows_meet(const robot_run &w, const float *pa, cons
     const uint32_t first_b = FINE ? b->fine : b->first + 1 + b->cover_count;
     const uint32_t count_a = FINE ? a->fine_count : a->inner_count;
     const uint32_t count_b = FINE ? b->fine_count : b->inner_count;
-    float4 ball = own[b->first];
-    carom_robot_point centre = carom_robot_move_item(pb, &ball.x);
-    const float middle[3] = {centre.x, centre.y, centre.z};
-    const float with_b = extra + ball.w;
     for (uint32_t k = 0; k < count_a; k += CAROM_WARP) {
         bool is_left = k + lane < count_a;
         float4 mine = own[first_a + (is_left ? k + lane : k)];
         carom_robot_point p = carom_robot_move_item(pa, &mine.x);
-        is_left =
-            is_left && carom_robot_is_near(carom_robot_squared_item(p, middle), with_b + mine.w);
-        if (FINE && __any_sync(~0u, is_left)) {
-            bool some = false;
-            for (uint32_t j = b->first + 1; j <= b->first + b->cover_count; ++j) {
-                float4 other = own[j];
-                carom_robot_point at = carom_robot_move_item(pb, &other.x);
-                const float q[3] = {at.x, at.y, at.z};
-                some = some || carom_robot_is_near(carom_robot_squared_item(p, q),
-                                                   extra + (mine.w + other.w));
-            }
-            is_left = is_left && some;
-        }
+        is_left = robot_may_meet(own, pb, b, p, mine.w, extra, is_left);
         unsigned mask = __ballot_sync(~0u, is_left);
         if (mask == 0) continue;
         for (uint32_t j = 0; j < count_b; j += CAROM_WARP) {
             bool is_there = j + lane < count_b, met = false;
             float4 other = own[first_b + (is_there ? j + lane : j)];
             carom_robot_point at = carom_robot_move_item(pb, &other.x);
+            is_there = robot_may_meet(own, pa, a, at, other.w, extra, is_there);
+            if (!__any_sync(~0u, is_there)) continue;
             for (unsigned left = mask; left != 0; left &= left - 1) {
                 int from = __ffs((int)left) - 1;
                 const float q[3] = {__shfl_sync(~0u, p.x, from), __shfl_sync(~0u, p.y, from),
@@ -411,11 +375,11 @@ static __global__ void __launch_bounds__(ROBOT_CUDA_THREADS) robot_cuda_fine(rob
         const carom_robot_plan_body *a = &plan->bodies[p.a];
         float pa[12];
         bool is_hit = false;
-        robot_load_frame(w, a->frame, i, pa);
+        carom_robot_load_frame(w, a->frame, i, pa);
         if (pair < plan->self_count) {
             const carom_robot_plan_body *b = &plan->bodies[p.b];
             float pb[12];
-            robot_load_frame(w, b->frame, i, pb);
+            carom_robot_load_frame(w, b->frame, i, pb);
             if (!robot_rows_meet<true>(w, pa, pb, a, b)) continue;
             is_hit = robot_rows_meet<false>(w, pa, pb, a, b);
         } else {
@@ -738,16 +702,7 @@ static carom_status robot_reserve(carom_device *device, carom_device_op *op) {
         CAROM_DEVICE_TRY(carom_device_reserve_list(
             device, list.block, size * CAROM_MIN(pairs, (uint64_t)list.pairs) + 1, sizeof(uint64_t),
             "pairs of bodies"));
-    return carom_device_reserve_list(device, CAROM_SCRATCH_ROBOT_HOST,
-                                     ROBOT_CUDA_HOST_ITEMS * CAROM_DEVICE_MOST_OPS,
-                                     sizeof(uint64_t), "configurations for the host");
-}
-
-/* The next array of a block. */
-template <typename T> static T *robot_take(char **at, uint64_t count) {
-    T *array = (T *)*at;
-    *at += carom_device_row(count * sizeof(T));
-    return array;
+    return carom_robot_reserve_host(device);
 }
 
 static void robot_take_rows(carom_device *device, uint64_t size, robot_run *w) {
@@ -755,28 +710,13 @@ static void robot_take_rows(carom_device *device, uint64_t size, robot_run *w) {
     char *at =
         carom_device_take<char>(device, CAROM_SCRATCH_ROBOT_ROWS,
                                 carom_device_scratch_bytes(device, CAROM_SCRATCH_ROBOT_ROWS));
-    w->poses = robot_take<carom_robot_pose>(&at, size * w->robot.link_count);
-    w->frames = robot_take<float>(&at, size * 12 * ((uint64_t)plan->joint_count + 1));
+    w->poses = carom_robot_take<carom_robot_pose>(&at, size * w->robot.link_count);
+    w->frames = carom_robot_take<float>(&at, size * 12 * ((uint64_t)plan->joint_count + 1));
     for (uint32_t **row : {&w->hit, &w->tree, &w->last, &w->state, &w->slot, &w->posed})
-        *row = robot_take<uint32_t>(&at, size);
+        *row = carom_robot_take<uint32_t>(&at, size);
     w->middles = plan->body_count > ROBOT_CUDA_SHARED_BODIES
-                     ? robot_take<float>(&at, size * 3 * plan->body_count)
+                     ? carom_robot_take<float>(&at, size * 3 * plan->body_count)
                      : nullptr;
-}
-
-static robot_list robot_list_of(carom_device *device, carom_device_scratch block) {
-    uint64_t capacity = carom_device_scratch_bytes(device, block) / sizeof(uint64_t);
-    return {carom_device_take<uint64_t>(device, block, capacity * sizeof(uint64_t)), capacity,
-            nullptr};
-}
-
-/* The list for the host: a share of the block, for others may be queued before it is read. */
-static robot_list robot_host_list(carom_device *device, carom_device_op *op) {
-    robot_list list = robot_list_of(device, CAROM_SCRATCH_ROBOT_HOST);
-    list.capacity /= CAROM_DEVICE_MOST_OPS;
-    list.data += list.capacity * (uint64_t)(op->counters - device->counters);
-    list.count = &op->counters->n[ROBOT_N_HOST];
-    return list;
 }
 
 /* Queues all stages of a part. */
@@ -842,17 +782,17 @@ static void robot_launch(carom_device *device, carom_device_op *op) {
     w.stride = size;
     w.query_margin = a->query.margin;
     w.covers_only = a->query.covers_only;
-    w.results = a->results;
+    w.results = (carom_robot_result *)a->results;
     carom_robot_margins(a->query.margin, &w.margin, &w.inner_margin);
     robot_take_rows(device, size, &w);
-    w.near = robot_list_of(device, CAROM_SCRATCH_ROBOT_NEAR);
-    w.fine = robot_list_of(device, CAROM_SCRATCH_ROBOT_FINE);
-    w.trees = robot_list_of(device, CAROM_SCRATCH_ROBOT_TREES);
-    w.rest = robot_list_of(device, CAROM_SCRATCH_ROBOT_REST);
-    w.left = robot_list_of(device, CAROM_SCRATCH_ROBOT_LEFT);
-    w.faces = robot_list_of(device, CAROM_SCRATCH_ROBOT_FACES);
-    w.host = robot_host_list(device, op);
-    w.bad = &op->counters->n[ROBOT_N_BAD];
+    w.near = carom_robot_list_of(device, CAROM_SCRATCH_ROBOT_NEAR);
+    w.fine = carom_robot_list_of(device, CAROM_SCRATCH_ROBOT_FINE);
+    w.trees = carom_robot_list_of(device, CAROM_SCRATCH_ROBOT_TREES);
+    w.rest = carom_robot_list_of(device, CAROM_SCRATCH_ROBOT_REST);
+    w.left = carom_robot_list_of(device, CAROM_SCRATCH_ROBOT_LEFT);
+    w.faces = carom_robot_list_of(device, CAROM_SCRATCH_ROBOT_FACES);
+    w.host = carom_robot_host_list(device, op);
+    w.bad = &op->counters->n[CAROM_ROBOT_N_BAD];
     uint64_t bytes = (uint64_t)parts * ROBOT_N_PART * sizeof(carom_device_count);
     carom_device_count *counts =
         carom_device_take<carom_device_count>(device, CAROM_SCRATCH_ROBOT_COUNTS, bytes);
@@ -872,65 +812,106 @@ static void robot_launch(carom_device *device, carom_device_op *op) {
     carom_device_launch(device, robot_cuda_collect, 1, CAROM_WARP, counts, parts, op->counters);
 }
 
-/* Has the host decide configurations: their numbers are copied there, the results back. */
+/* Bytes of a configuration's or a motion's answer. */
+static uint64_t robot_answer_bytes(carom_device_robot_kind kind) {
+    return kind == CAROM_DEVICE_ROBOT_CLEARANCE ? sizeof(carom_robot_gap)
+           : kind == CAROM_DEVICE_ROBOT_MOTION  ? sizeof(carom_robot_motion_result)
+                                                : sizeof(carom_robot_result);
+}
+
+static carom_status robot_finish(carom_device *device, carom_device_op *op,
+                                 const carom_device_counters *counters, bool *again);
+
+/* Whether an operation that was queued later writes an answer: what it wrote stays. */
+static bool robot_is_overwritten(const carom_device *device, const carom_device_op *op,
+                                 const char *answer, uint64_t bytes) {
+    for (const carom_device_op *later = op + 1; later < device->ops + device->op_count; ++later) {
+        if (later->finish != robot_finish && later->finish != carom_robot_finish) continue;
+        const carom_device_robot_query *b = (const carom_device_robot_query *)later->arguments;
+        const char *begin = (const char *)b->results;
+        if (answer < begin + b->count * robot_answer_bytes(b->kind) && answer + bytes > begin)
+            return true;
+    }
+    return false;
+}
+
+/* Copies what the host needs of some configurations, beside each other. */
+static carom_status robot_copy_values(carom_device *device, const double *from,
+                                      const uint64_t *which, uint64_t count, uint64_t dof,
+                                      double *to) {
+    for (uint64_t i = 0; i < count && from != nullptr && dof != 0; ++i)
+        CAROM_DEVICE_TRY(carom_device_check(device,
+                                            cudaMemcpyAsync(to + i * dof, from + which[i] * dof,
+                                                            dof * sizeof(*to),
+                                                            cudaMemcpyDeviceToHost, device->stream),
+                                            "a copy"));
+    return carom_device_check(device, cudaStreamSynchronize(device->stream), "a copy");
+}
+
+/* Has the host decide configurations: their numbers are copied there, the answers back. */
 static carom_status robot_decide_on_host(carom_device *device, carom_device_op *op,
                                          uint64_t count) {
     const carom_device_robot_query *a = carom_device_arguments<carom_device_robot_query>(op);
-    const uint64_t dof = a->robot->dof;
-    const uint64_t *list = robot_host_list(device, op).data;
-    uint64_t bytes = count * (sizeof(uint64_t) + dof * sizeof(double) + sizeof(carom_robot_result));
+    const uint64_t dof = a->robot->dof, size = robot_answer_bytes(a->kind);
+    const uint64_t *list = carom_robot_host_list(device, op).data;
+    uint64_t bytes = count * (sizeof(uint64_t) + 2 * dof * sizeof(double) + size);
     CAROM_DEVICE_TRY(carom_device_reserve_pinned(device, bytes + 64));
     uint64_t *which = (uint64_t *)device->pinned.data;
-    double *q = (double *)(which + count);
-    carom_robot_result *results = (carom_robot_result *)(q + count * dof);
+    double *q = (double *)(which + count), *to = q + count * dof;
+    char *results = (char *)(to + count * dof);
     CAROM_DEVICE_TRY(carom_device_check(
         device, cudaMemcpy(which, list, count * sizeof(*which), cudaMemcpyDeviceToHost), "a copy"));
-    for (uint64_t i = 0; i < count && dof != 0; ++i)
-        CAROM_DEVICE_TRY(carom_device_check(
-            device,
-            cudaMemcpyAsync(q + i * dof, a->configurations + which[i] * dof, dof * sizeof(*q),
-                            cudaMemcpyDeviceToHost, device->stream),
-            "a copy"));
-    CAROM_DEVICE_TRY(carom_device_check(device, cudaStreamSynchronize(device->stream), "a copy"));
-    carom_status status = a->decide(a->context, a->user, q, count, &a->query, results);
+    CAROM_DEVICE_TRY(robot_copy_values(device, a->configurations, which, count, dof, q));
+    CAROM_DEVICE_TRY(robot_copy_values(device, a->to, which, count, dof, to));
+    carom_status status = a->decide(a->context, a->user, a, q, to, count, results);
     if (status != CAROM_OK)
         return carom_device_fail(device, status,
                                  "%llu configurations could not be decided on the host",
                                  (unsigned long long)count);
-    for (uint64_t i = 0; i < count; ++i)
-        CAROM_DEVICE_TRY(
-            carom_device_check(device,
-                               cudaMemcpyAsync(&a->results[which[i]], &results[i], sizeof(*results),
-                                               cudaMemcpyHostToDevice, device->stream),
-                               "a copy"));
+    for (uint64_t i = 0; i < count; ++i) {
+        char *answer = (char *)a->results + which[i] * size;
+        if (robot_is_overwritten(device, op, answer, size)) continue;
+        CAROM_DEVICE_TRY(carom_device_check(device,
+                                            cudaMemcpyAsync(answer, results + i * size, size,
+                                                            cudaMemcpyHostToDevice, device->stream),
+                                            "a copy"));
+    }
     return carom_device_check(device, cudaStreamSynchronize(device->stream), "a copy");
 }
 
-static carom_status robot_finish(carom_device *device, carom_device_op *op,
-                                 const carom_device_counters *counters, bool *again) {
-    if (counters->n[ROBOT_N_BAD] != 0)
+carom_status carom_robot_finish(carom_device *device, carom_device_op *op,
+                                const carom_device_counters *counters, bool *again) {
+    if (counters->n[CAROM_ROBOT_N_BAD] != 0)
         return carom_device_fail(
             device, CAROM_BAD_INPUT,
             "configuration %llu has a number that is not finite or beyond 2^40 "
             "in size",
-            ~counters->n[ROBOT_N_BAD]);
+            ~counters->n[CAROM_ROBOT_N_BAD]);
+    if (carom_device_list_grows(device, CAROM_SCRATCH_ROBOT_HOST,
+                                counters->n[CAROM_ROBOT_N_HOST] * CAROM_DEVICE_MOST_OPS,
+                                sizeof(uint64_t)))
+        *again = true;
+    if (*again || counters->n[CAROM_ROBOT_N_HOST] == 0) return CAROM_OK;
+    return robot_decide_on_host(device, op, counters->n[CAROM_ROBOT_N_HOST]);
+}
+
+static carom_status robot_finish(carom_device *device, carom_device_op *op,
+                                 const carom_device_counters *counters, bool *again) {
     for (const auto &list : robot_lists)
         if (carom_device_list_grows(device, list.block, counters->n[list.counter],
                                     sizeof(uint64_t)))
             *again = true;
-    if (carom_device_list_grows(device, CAROM_SCRATCH_ROBOT_HOST,
-                                counters->n[ROBOT_N_HOST] * CAROM_DEVICE_MOST_OPS,
-                                sizeof(uint64_t)))
-        *again = true;
-    if (*again || counters->n[ROBOT_N_HOST] == 0) return CAROM_OK;
-    return robot_decide_on_host(device, op, counters->n[ROBOT_N_HOST]);
+    return carom_robot_finish(device, op, counters, again);
 }
 
-static carom_status robot_cuda_check(carom_device *device, const carom_device_robot_query *query) {
+static carom_status robot_cuda_query(carom_device *device, const carom_device_robot_query *query) {
+    if (query->kind == CAROM_DEVICE_ROBOT_CLEARANCE)
+        return carom_robot_cuda_clearance(device, query);
+    if (query->kind == CAROM_DEVICE_ROBOT_MOTION) return carom_robot_cuda_motion(device, query);
     carom_device_op op = {robot_reserve, robot_launch, robot_finish, nullptr, {}};
     *carom_device_arguments<carom_device_robot_query>(&op) = *query;
     return carom_device_submit(device, &op);
 }
 
-extern "C" __attribute__((visibility("default"))) const carom_cuda_robots carom_cuda_robots_1 = {
-    robot_cuda_reserve, robot_cuda_write, robot_cuda_destroy, robot_cuda_check};
+extern "C" __attribute__((visibility("default"))) const carom_cuda_robots carom_cuda_robots_2 = {
+    robot_cuda_reserve, robot_cuda_write, robot_cuda_destroy, robot_cuda_query};

@@ -23,6 +23,7 @@
 #define CAROM_SRC_ROBOT_ROBOT_DECIDE_ITEM_H
 
 #include "geom/box.h"
+#include "robot/robot_distance_item.h"
 #include "robot/robot_item.h"
 
 /* Of the lengths that take part: what a distance from a point to a tree may be off by
@@ -48,6 +49,10 @@ typedef struct carom_robot_frames {
  * they are near; larger ones are rarely. By hulls, Panda alone takes a third of the time without,
  * an arm of cylinders among boxes two fifths; by searches in trees, as on a GPU, both 0.7. */
 #define CAROM_ROBOT_PLANE_ITEMS 4096u
+
+/* Relative: what a cover is enlarged by for how far it moves is enlarged by this, above the
+ * rounding of the product. */
+#define CAROM_ROBOT_EXTRA_SLACK 0x1p-40
 
 /* How far covers are enlarged and inner balls diminished in a query. */
 typedef struct carom_robot_reach {
@@ -515,6 +520,37 @@ CAROM_ITEM bool carom_robot_pair_collides_item(const carom_robot_view *v,
         return carom_robot_field_collides(&s, e.a, e.a_count, &a_to_b, unsure);
     }
     return carom_robot_trees_collide(v, &e, s.reach, unsure);
+}
+
+/* ---- Distances ------------------------------------------------------------------------------- */
+
+/* What the distance of a pair may be off by. */
+CAROM_ITEM double carom_robot_pair_error_item(const carom_robot_view *v,
+                                              const carom_robot_pose *poses, uint32_t pair) {
+    carom_robot_exact_pair e = carom_robot_exact_pair_of(v, poses, pair);
+    return e.error + 0x1p-44 * e.size;
+}
+
+/* The distance of a pair, or `limit` where that is smaller, and its error. One that encloses the
+ * other has distance and error 0. */
+CAROM_ITEM double carom_robot_pair_distance_item(const carom_robot_view *v,
+                                                 const carom_robot_pose *poses, uint32_t pair,
+                                                 double limit, double *error) {
+    carom_robot_exact_pair e = carom_robot_exact_pair_of(v, poses, pair);
+    double best = limit;
+    *error = e.error + 0x1p-44 * e.size;
+    for (uint32_t i = 0; i < e.a_count; ++i)
+        for (uint32_t k = 0; k < e.b_count; ++k)
+            best = carom_robot_distance_item(&e.a[i].tree, &e.b[k].tree, &e.b_to_a, best);
+    CAROM_ASSERT(best >= 0.0 && best <= limit && *error >= 0.0);
+    if (best <= 2.0 * *error) return best; /* too near for points to be on one side */
+    for (uint32_t i = 0; i < e.a_count; ++i)
+        for (uint32_t k = 0; k < e.b_count; ++k)
+            if (carom_robot_encloses(&e.a[i], &e.b[k], &e.b_to_a)) {
+                *error = 0.0;
+                return 0.0;
+            }
+    return best;
 }
 
 #endif

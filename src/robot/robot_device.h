@@ -4,7 +4,7 @@
 #define CAROM_SRC_ROBOT_ROBOT_DEVICE_H
 
 #include "base/device.h"
-#include "robot/robot_decide_item.h"
+#include "robot/robot_motion_item.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,27 +19,38 @@ typedef struct carom_device_robot {
     bool has_floats;
 } carom_device_robot;
 
-/* Decides configurations on the host, in the same way: those that a comparison of faces within
- * rounding of the reach leaves open on the device. */
+typedef enum carom_device_robot_kind {
+    CAROM_DEVICE_ROBOT_CHECK,
+    CAROM_DEVICE_ROBOT_CLEARANCE,
+    CAROM_DEVICE_ROBOT_MOTION
+} carom_device_robot_kind;
+
+typedef struct carom_device_robot_query carom_device_robot_query;
+
+/* Decides configurations or motions on the host, in the same way: those that a comparison of faces
+ * within rounding of the reach leaves open on the device. `to` is of motions. */
 typedef carom_status carom_device_robot_decide(carom_context *context, void *user,
-                                               const double *configurations, uint64_t count,
-                                               const carom_robot_query *query,
-                                               carom_robot_result *results);
+                                               const carom_device_robot_query *query,
+                                               const double *configurations, const double *to,
+                                               uint64_t count, void *results);
 
 /* Device memory of a robot. */
 typedef struct carom_device_robot_memory carom_device_robot_memory;
 
-/* Configurations in device memory, and where their results go. */
-typedef struct carom_device_robot_query {
+/* Configurations or motions in device memory, and where their answers go. */
+struct carom_device_robot_query {
+    carom_device_robot_kind kind;
     const carom_device_robot *robot;
     const double *configurations;
+    const double *to; /* of motions */
     uint64_t count;
     carom_robot_query query;
-    carom_robot_result *results;
+    carom_robot_motion_rule rule; /* of motions */
+    void *results;
     carom_device_robot_decide *decide;
     carom_context *context; /* of these two */
     void *user;
-} carom_device_robot_query;
+};
 
 typedef struct carom_cuda_robots {
     /* Makes memory at least so large; its address is *data. Waits for queued work. */
@@ -49,11 +60,11 @@ typedef struct carom_cuda_robots {
     carom_status (*write)(carom_device *device, carom_device_robot_memory *memory, const void *from,
                           uint64_t bytes);
     void (*destroy)(carom_device_robot_memory *memory);
-    /* Queues a check. */
-    carom_status (*check)(carom_device *device, const carom_device_robot_query *query);
+    /* Queues a query. */
+    carom_status (*query)(carom_device *device, const carom_device_robot_query *query);
 } carom_cuda_robots;
 
-#define CAROM_CUDA_ROBOTS "carom_cuda_robots_1"
+#define CAROM_CUDA_ROBOTS "carom_cuda_robots_2"
 
 #ifdef __cplusplus
 }

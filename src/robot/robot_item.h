@@ -59,6 +59,9 @@ CAROM_ITEM double carom_robot_error_of(carom_robot_error e, double distance, dou
 /* One shape. */
 typedef struct carom_robot_part {
     carom_robot_shape_kind kind;
+    uint64_t
+        stamp; /* of an object: no other one that its robot ever had has the same, but for those
+                       of a file, which have 0 */
     carom_robot_tree tree;
     carom_robot_tree points; /* of triangles: a point of each connected component */
     bool closed;             /* encloses space */
@@ -73,6 +76,7 @@ typedef struct carom_robot_part {
 typedef struct carom_robot_body {
     bool live; /* an id that is in use; a link always */
     uint32_t link;
+    uint64_t stamp; /* likewise; of links and of bodies of a file 0 */
     carom_robot_part *parts;
     uint32_t part_count;
     carom_ball *cover, *inner; /* in the link's frame */
