@@ -296,10 +296,11 @@ template <bool EXACT> struct rays_search {
             double high = carom_warp_least(verdict == CAROM_YES ? hit.high : HUGE_VAL);
             least = CAROM_MIN(high, least);
             limit();
-        } else if (pass == 1 && !EXACT) {
-            best.offer(verdict, hit, item);
         } else if (pass == 1) {
-            if (verdict != CAROM_NO && hit.low <= least) first.offer(*v, view, ray, triangle, item);
+            if constexpr (!EXACT)
+                best.offer(verdict, hit, item);
+            else if (verdict != CAROM_NO && hit.low <= least)
+                first.offer(*v, view, ray, triangle, item);
         } else if (verdict != CAROM_NO && hit.low <= least) {
             rays_open entry;
             entry.query = query;
