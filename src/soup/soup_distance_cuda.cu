@@ -356,12 +356,25 @@ static __device__ void distance_turn_to(distance_pose *p, carom_vec3 a, carom_ve
     distance_turn(p);
 }
 
+static __device__ inline void distance_set_meet(distance_pose *p, carom_device_counters *counters) {
+    if (atomicExch(&p->meet, 1u) == 0) atomicAdd(&counters->n[DISTANCE_N_MEET], 1ull);
+}
+
+static __device__ void distance_probe(const distance_view &v, distance_pose *p, uint32_t slot_a,
+                                      uint32_t slot_b, carom_device_counters *counters) {
+    carom_triangle a = distance_triangle(v, *p, 0, slot_a), b = distance_triangle(v, *p, 1, slot_b);
+    if (distance_boxes_overlap(a, b) && carom_triangle_filter(&a, &b) == CAROM_YES)
+        distance_set_meet(p, counters);
+}
+
 /* Bounds the distance by that of the nearest two points of a pair of nodes, one of each child: the
  * first corner of its first triangle. Far fewer pairs can matter then. `turn`, once all pairs have
- * done so: searches along the direction of the points that gave the bound instead. */
+ * done so, of leaves: searches along the direction of the points that gave the bound instead, and
+ * probes whether triangles meet where boxes overlap, as where much overlaps that ends the search
+ * before all of it is listed. */
 static __global__ void __launch_bounds__(DISTANCE_THREADS)
     distance_cuda_tighten(distance_view v, distance_levels level, carom_device_list<uint4> pairs,
-                          bool turn) {
+                          bool turn, carom_device_counters *counters) {
     carom_device_begin();
     __shared__ carom_vec3 corners[DISTANCE_WARPS][CAROM_WARP];
     unsigned lane = threadIdx.x % CAROM_WARP, warp = threadIdx.x / CAROM_WARP;
@@ -397,14 +410,12 @@ static __global__ void __launch_bounds__(DISTANCE_THREADS)
         if (!turn && lane == 0) atomicMin(&p->bound, bound);
         if (turn && bound == p->bound && least == of_all)
             distance_turn_to(p, mine, corners[warp][nearest]);
+        if (turn && pair.w == 0 && least < HUGE_VAL)
+            distance_probe(v, p, slot_a, pair.z * CAROM_WARP + nearest, counters);
     }
 }
 
 /* ---- Triangles ------------------------------------------------------------------------------- */
-
-static __device__ inline void distance_set_meet(distance_pose *p, carom_device_counters *counters) {
-    if (atomicExch(&p->meet, 1u) == 0) atomicAdd(&counters->n[DISTANCE_N_MEET], 1ull);
-}
 
 /* `lengths`: of each candidate, or -1 where it does not matter. */
 static __global__ void __launch_bounds__(DISTANCE_THREADS)
