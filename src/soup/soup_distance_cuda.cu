@@ -347,10 +347,34 @@ static __device__ inline bool distance_first_slot(const distance_view &v, int si
     return first < v.soup[side].tree.entries[0] && distance_searched(v, side, *slot);
 }
 
+/* The nearest points so far are from now on these, if they are nearer. */
+static __device__ void distance_turn_to(distance_pose *p, carom_vec3 a, carom_vec3 b) {
+    carom_vec3 way = carom_vec_sub(b, a);
+    double length = carom_length(way);
+    if (atomicExch(&p->turned, 1u) != 0 || length >= p->near.distance) return;
+    p->near = {a, b, length, carom_vec_dot(way, way)};
+    distance_turn(p);
+}
+
+static __device__ inline void distance_set_meet(distance_pose *p, carom_device_counters *counters) {
+    if (atomicExch(&p->meet, 1u) == 0) atomicAdd(&counters->n[DISTANCE_N_MEET], 1ull);
+}
+
+static __device__ void distance_probe(const distance_view &v, distance_pose *p, uint32_t slot_a,
+                                      uint32_t slot_b, carom_device_counters *counters) {
+    carom_triangle a = distance_triangle(v, *p, 0, slot_a), b = distance_triangle(v, *p, 1, slot_b);
+    if (distance_boxes_overlap(a, b) && carom_triangle_filter(&a, &b) == CAROM_YES)
+        distance_set_meet(p, counters);
+}
+
 /* Bounds the distance by that of the nearest two points of a pair of nodes, one of each child: the
- * first corner of its first triangle. Far fewer pairs can matter then. */
+ * first corner of its first triangle. Far fewer pairs can matter then. `turn`, once all pairs have
+ * done so, of leaves: searches along the direction of the points that gave the bound instead, and
+ * probes whether triangles meet where boxes overlap, as where much overlaps that ends the search
+ * before all of it is listed. */
 static __global__ void __launch_bounds__(DISTANCE_THREADS)
-    distance_cuda_tighten(distance_view v, distance_levels level, carom_device_list<uint4> pairs) {
+    distance_cuda_tighten(distance_view v, distance_levels level, carom_device_list<uint4> pairs,
+                          bool turn, carom_device_counters *counters) {
     carom_device_begin();
     __shared__ carom_vec3 corners[DISTANCE_WARPS][CAROM_WARP];
     unsigned lane = threadIdx.x % CAROM_WARP, warp = threadIdx.x / CAROM_WARP;
@@ -366,28 +390,32 @@ static __global__ void __launch_bounds__(DISTANCE_THREADS)
         if (in_a) mine = distance_triangle(v, *p, 0, slot_a).corner[0];
         __syncwarp();
         if (in_b) corners[warp][lane] = distance_triangle(v, *p, 1, slot_b).corner[0];
-        unsigned others = __ballot_sync(~0u, in_b);
+        unsigned others = __ballot_sync(~0u, in_b), nearest = 0;
         double least = HUGE_VAL;
         for (unsigned left = in_a ? others : 0; left != 0; left &= left - 1) {
-            carom_vec3 way = carom_vec_sub(corners[warp][__ffs((int)left) - 1], mine);
-            way = carom_vec_scale(way, p->unit);
+            unsigned other = (unsigned)__ffs((int)left) - 1u;
+            carom_vec3 way = carom_vec_scale(carom_vec_sub(corners[warp][other], mine), p->unit);
             double square = carom_vec_dot(way, way);
-            least = square < least ? square : least;
+            if (!(square < least)) continue;
+            least = square;
+            nearest = other;
         }
+        double of_all = least;
         for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2) {
-            double other = __shfl_xor_sync(~0u, least, step);
-            least = other < least ? other : least;
+            double other = __shfl_xor_sync(~0u, of_all, step);
+            of_all = other < of_all ? other : of_all;
         }
-        if (lane == 0 && least < HUGE_VAL)
-            atomicMin(&p->bound, (unsigned long long)__double_as_longlong(sqrt(least)));
+        if (!(of_all < HUGE_VAL)) continue; /* no triangles, or out of range */
+        unsigned long long bound = (unsigned long long)__double_as_longlong(sqrt(of_all));
+        if (!turn && lane == 0) atomicMin(&p->bound, bound);
+        if (turn && bound == p->bound && least == of_all)
+            distance_turn_to(p, mine, corners[warp][nearest]);
+        if (turn && pair.w == 0 && least < HUGE_VAL)
+            distance_probe(v, p, slot_a, pair.z * CAROM_WARP + nearest, counters);
     }
 }
 
 /* ---- Triangles ------------------------------------------------------------------------------- */
-
-static __device__ inline void distance_set_meet(distance_pose *p, carom_device_counters *counters) {
-    if (atomicExch(&p->meet, 1u) == 0) atomicAdd(&counters->n[DISTANCE_N_MEET], 1ull);
-}
 
 /* `lengths`: of each candidate, or -1 where it does not matter. */
 static __global__ void __launch_bounds__(DISTANCE_THREADS)

@@ -44,6 +44,7 @@ struct distance_pose {
     unsigned long long faces, items; /* of the best pair: a above b */
     unsigned long long bound;        /* at least the distance, in units, as its bits */
     uint32_t meet;                   /* faces meet */
+    uint32_t turned;                 /* `near` is of the corners that give `bound` */
     uint32_t bounded;                /* bounds are of use */
 };
 

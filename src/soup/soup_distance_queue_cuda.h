@@ -68,11 +68,12 @@ static uint64_t distance_blocks(const carom_device *device, KERNEL kernel) {
 }
 
 static void distance_tighten(carom_device *device, const distance_view &v, distance_levels level,
-                             const carom_device_list<uint4> &pairs) {
-    if (v.meet_only) return;
+                             const carom_device_list<uint4> &pairs, bool turn,
+                             carom_device_counters *counters) {
+    if (v.meet_only && !turn) return;
     carom_device_launch(device, distance_cuda_tighten,
                         distance_blocks(device, distance_cuda_tighten), DISTANCE_THREADS, v, level,
-                        pairs);
+                        pairs, turn, counters);
 }
 
 /* Queues the levels; returns the list of pairs of leaves. */
@@ -94,7 +95,7 @@ static carom_device_list<uint4> distance_launch_nodes(carom_device *device, caro
         carom_device_list<uint4> to = lists[(i + 1) % 2];
         to.count = &op->counters->n[DISTANCE_N_NODES + i + 1];
         lists[(i + 1) % 2] = to;
-        distance_tighten(device, v, level, lists[i % 2]);
+        distance_tighten(device, v, level, lists[i % 2], false, op->counters);
         carom_device_launch(device, distance_cuda_open, distance_blocks(device, distance_cuda_open),
                             DISTANCE_THREADS, v, level, lists[i % 2], to);
     }
@@ -115,7 +116,8 @@ static void distance_launch(carom_device *device, carom_device_op *op) {
     double *lengths = carom_device_take<double>(device, CAROM_SCRATCH_DISTANCE_LENGTHS,
                                                 candidates.capacity * sizeof(double));
     carom_device_step(device, "leaves");
-    distance_tighten(device, v, {1, 1}, leaves);
+    distance_tighten(device, v, {1, 1}, leaves, false, op->counters);
+    distance_tighten(device, v, {1, 1}, leaves, true, op->counters);
     carom_device_launch(device, distance_cuda_leaves, distance_blocks(device, distance_cuda_leaves),
                         DISTANCE_THREADS, v, leaves, candidates);
     carom_device_step(device, "triangles");
