@@ -2,7 +2,7 @@
 /* Solids whose mesh deforms, on the GPU: what carom_solid_update computes of every vertex and
  * triangle (solid_update.c), from positions in device memory.
  *
- *   place      a thread per vertex: gathers positions, finds their bounds, compares merged vertices
+ *   gather     a thread per vertex: gathers positions, finds their bounds, compares merged vertices
  *   boxes      a thread per slot of the tree, then one per node, level after level
  *   measure    a block of threads per part of 256 triangles: areas, lengths, the largest triangle
  *   integrate  a thread per triangle; eight are a block of prefix sums
@@ -47,8 +47,8 @@ static __device__ inline carom_vec3 load_given(const carom_device_solid_given &g
 }
 
 static __global__ void __launch_bounds__(UPDATE_THREADS)
-    place_vertices(carom_device_solid_given given, carom_device_solid_faces faces,
-                   uint64_t vertex_count, double *positions, solid_cuda_measures *found) {
+    gather_given_vertices(carom_device_solid_given given, carom_device_solid_faces faces,
+                          uint64_t vertex_count, double *positions, solid_cuda_measures *found) {
     carom_device_begin();
     uint64_t i = (uint64_t)blockIdx.x * UPDATE_THREADS + threadIdx.x;
     double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
@@ -356,8 +356,8 @@ static __global__ void __launch_bounds__(UPDATE_THREADS)
 
 /* Clears the counts of regions that are not listed. */
 static __global__ void __launch_bounds__(UPDATE_THREADS)
-    mark_faces(carom_device_solid_updates u, uint64_t triangle_count, uint64_t listed,
-               uint8_t *represents) {
+    mark_plain_faces(carom_device_solid_updates u, uint64_t triangle_count, uint64_t listed,
+                     uint8_t *represents) {
     carom_device_begin();
     uint64_t t = (uint64_t)blockIdx.x * UPDATE_THREADS + threadIdx.x;
     if (t >= triangle_count) return;
@@ -493,7 +493,7 @@ static carom_status run_step(carom_device *device, update_arguments *arguments,
     return carom_device_finish(device);
 }
 
-static void place_launch(carom_device *device, carom_device_op *op) {
+static void gather_launch(carom_device *device, carom_device_op *op) {
     const update_arguments *a = carom_device_arguments<update_arguments>(op);
     const carom_device_solid_arrays &s = a->solid->arrays;
     const carom_device_solid_updates &u = a->solid->updates;
@@ -507,27 +507,27 @@ static void place_launch(carom_device *device, carom_device_op *op) {
     }
     (void)cudaMemsetAsync(u.measures, 0, sizeof(*u.measures), device->stream);
     (void)cudaMemsetAsync(u.measures->low, 0xFF, sizeof(u.measures->low), device->stream);
-    carom_device_launch(device, place_vertices, carom_device_blocks(count, UPDATE_THREADS),
+    carom_device_launch(device, gather_given_vertices, carom_device_blocks(count, UPDATE_THREADS),
                         UPDATE_THREADS, given, u.faces, s.vertex_count, (double *)s.positions,
                         u.measures);
     (void)cudaMemcpyAsync(a->read, u.measures, sizeof(*a->read), cudaMemcpyDeviceToHost,
                           device->stream);
 }
 
-static carom_status update_place(carom_device *device, carom_device_solid *solid,
-                                 const carom_device_solid_given *given,
-                                 carom_device_solid_placed *placed) {
+static carom_status update_gather(carom_device *device, carom_device_solid *solid,
+                                  const carom_device_solid_given *given,
+                                  carom_device_solid_gathered *gathered) {
     update_arguments a = {};
     a.solid = solid;
     a.given = *given;
-    CAROM_DEVICE_TRY(run_step(device, &a, place_launch));
+    CAROM_DEVICE_TRY(run_step(device, &a, gather_launch));
     const solid_cuda_measures *read = (const solid_cuda_measures *)device->pinned.data;
     for (int k = 0; k < 3; ++k) {
-        placed->low[k] = carom_solid_from_ordered(read->low[k]);
-        placed->high[k] = carom_solid_from_ordered(read->high[k]);
+        gathered->low[k] = carom_solid_from_ordered(read->low[k]);
+        gathered->high[k] = carom_solid_from_ordered(read->high[k]);
     }
-    placed->finite = (read->flags & UPDATE_INFINITE) == 0;
-    placed->coincide = (read->flags & UPDATE_APART) == 0;
+    gathered->finite = (read->flags & UPDATE_INFINITE) == 0;
+    gathered->coincide = (read->flags & UPDATE_APART) == 0;
     return CAROM_OK;
 }
 
@@ -708,7 +708,7 @@ static void plain_launch(carom_device *device, carom_device_op *op) {
     carom_device_step(device, "plain faces");
     (void)cudaMemcpyAsync(u.list, a->triangles, a->count * sizeof(*u.list), cudaMemcpyHostToDevice,
                           device->stream);
-    carom_device_launch(device, mark_faces, carom_device_blocks(count, UPDATE_THREADS),
+    carom_device_launch(device, mark_plain_faces, carom_device_blocks(count, UPDATE_THREADS),
                         UPDATE_THREADS, u, count, a->count, (uint8_t *)a->solid->arrays.represents);
 }
 
@@ -728,6 +728,6 @@ static carom_status update_mark_plain(carom_device *device, carom_device_solid *
 
 extern "C" __attribute__((visibility("default")))
 const carom_cuda_solid_follow carom_cuda_solid_follow_1 = {
-    update_prepare, update_place,          update_get_positions, update_measure,    update_get_open,
+    update_prepare, update_gather,         update_get_positions, update_measure,    update_get_open,
     update_sum,     update_set_represents, update_join,          update_mark_plain,
 };

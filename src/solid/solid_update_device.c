@@ -38,13 +38,13 @@ double carom_solid_looseness(const carom_solid *solid) {
 typedef struct following {
     carom_context *context;
     carom_solid *solid, *next;
-    carom_device_solid_placed placed;
+    carom_device_solid_gathered gathered;
     carom_device_solid_sizes sizes;
     carom_report_frame frame; /* of the area */
     carom_mesh_report report;
     bool turned;
     uint64_t host_items;
-    carom_pairs touching; /* of the positions that were placed */
+    carom_pairs touching; /* of the positions that were gathered */
 } following;
 
 /* The number of each triangle's region, in scratch; NULL: all have one. */
@@ -109,7 +109,7 @@ static carom_status find_crossings(following *f, bool *flat) {
 /* Boxes and sizes, in frames that follow from the bounds. */
 static carom_status measure_following(following *f) {
     carom_solid *next = f->next;
-    const double *low = f->placed.low, *high = f->placed.high;
+    const double *low = f->gathered.low, *high = f->gathered.high;
     f->report.bounds = (carom_bounds){.low = carom_vec(low[0], low[1], low[2]),
                                       .high = carom_vec(high[0], high[1], high[2])};
     carom_soup_begin_written(next->soup, low, high);
@@ -216,15 +216,15 @@ static carom_status conclude(following *f) {
                                              f->context->device, next->device, next->represents));
 }
 
-static carom_status follow_placed(following *f, carom_solid_followed *followed) {
+static carom_status follow_gathered(following *f, carom_solid_followed *followed) {
     bool flat;
     double volume;
     *followed = CAROM_SOLID_ANEW;
-    if (!f->placed.finite) { /* the host says which */
+    if (!f->gathered.finite) { /* the host says which */
         *followed = CAROM_SOLID_NOT_FOLLOWED;
         return CAROM_OK;
     }
-    if (!f->placed.coincide) return CAROM_OK;
+    if (!f->gathered.coincide) return CAROM_OK;
     CAROM_TRY(find_crossings(f, &flat));
     if (flat) {
         *followed = CAROM_SOLID_NOT_FOLLOWED;
@@ -258,8 +258,8 @@ carom_status carom_solid_device_follow(carom_context *context, carom_solid *soli
     if (next->device == NULL || solid->given.different != solid->view.vertex_count) return CAROM_OK;
     CAROM_TRY(prepare(&f));
     CAROM_TRY(carom_device_pass(
-        context, solid_update_table()->place(context->device, next->device, given, &f.placed)));
-    carom_status status = follow_placed(&f, followed);
+        context, solid_update_table()->gather(context->device, next->device, given, &f.gathered)));
+    carom_status status = follow_gathered(&f, followed);
     carom_pairs_free(&f.touching);
     *host_items = f.host_items;
     return status;

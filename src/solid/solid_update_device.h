@@ -32,11 +32,11 @@ typedef struct carom_device_solid_given {
 } carom_device_solid_given;
 
 /* What they are like. */
-typedef struct carom_device_solid_placed {
+typedef struct carom_device_solid_gathered {
     double low[3], high[3];
     bool finite;
     bool coincide; /* vertices that were merged have the same position */
-} carom_device_solid_placed;
+} carom_device_solid_gathered;
 
 /* Frames of boxes (x * scale - origin), of sums (2^exponent x) and of the area that is reported
  * (mesh_report.h). */
@@ -61,8 +61,9 @@ typedef struct carom_cuda_solid_follow {
     carom_status (*prepare)(carom_device *device, carom_device_solid *solid,
                             const carom_device_solid_faces *faces);
     /* Takes over packed positions, which are in device memory, or doubles of the host. */
-    carom_status (*place)(carom_device *device, carom_device_solid *solid,
-                          const carom_device_solid_given *given, carom_device_solid_placed *placed);
+    carom_status (*gather)(carom_device *device, carom_device_solid *solid,
+                           const carom_device_solid_given *given,
+                           carom_device_solid_gathered *gathered);
     /* The positions of the solid's vertices, in device memory. */
     const void *(*positions)(const carom_device_solid *solid);
     /* Refits the tree, copies positions and nodes to the host, and measures triangles; writes the
