@@ -40,8 +40,8 @@ static gas_oracle_event alone(const gas_pairs *o, int i) {
     return best;
 }
 
-/* The collision of two spheres, in the images that come within reach before all are looked at again.
- */
+/* The collision of two spheres, in the images that come within reach before all are looked at
+ * again. */
 static gas_oracle_event find_collision(const gas_pairs *o, int i, int k) {
     int a = i < k ? i : k, b = i < k ? k : i, from[3], to[3], image[3];
     const carom_gas_rules *rules = &o->rules;

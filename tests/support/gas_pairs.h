@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gas_pairs.h: a simulator of thousands of moving spheres that knows no cells and no queue. It
- * keeps for each sphere its earliest collision with any other, and after each event compares the two
- * spheres with all others. It shares only the item functions. */
+ * keeps for each sphere its earliest collision with any other, and after each event compares the
+ * two spheres with all others. It shares only the item functions. */
 #ifndef CAROM_TESTS_GAS_PAIRS_H
 #define CAROM_TESTS_GAS_PAIRS_H
 
