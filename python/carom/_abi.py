@@ -4,7 +4,7 @@ import ctypes as C
 
 from ._enum import Enum, _ignore
 
-ABI = 11
+ABI = 12
 VERSION = '0.2.0'
 
 DEFAULT_INPUT_LIMIT = 64000000000
