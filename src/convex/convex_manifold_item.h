@@ -326,7 +326,8 @@ CAROM_ITEM double carom_manifold_spread_unit(const carom_convex_contact *p, uint
  * the largest triangles with these on both sides. */
 CAROM_ITEM double carom_manifold_worth(const carom_convex_contact *p, uint32_t slot, uint32_t i,
                                        carom_vec3 n, double unit) {
-    carom_vec3 to[3] = {{0}}; /* from the first point to the second, the third and this one */
+    carom_vec3 to[3]; /* from the first point to the second, the third and this one */
+    to[0] = to[1] = carom_vec(0.0, 0.0, 0.0);
     for (uint32_t k = 1; k < slot; ++k)
         to[k - 1] = carom_vec_scale(carom_vec_sub(p[k].point_b, p[0].point_b), unit);
     to[2] = carom_vec_scale(carom_vec_sub(p[i].point_b, p[0].point_b), unit);
