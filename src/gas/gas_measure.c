@@ -231,15 +231,17 @@ typedef struct overlap_work {
     carom_context *context;
     const carom_gas *gas;
     double *x;
+    bool one_grid;
+    uint32_t grid_count;
     overlap_grid grids[MOST_OVERLAP_GRIDS]; /* the smallest radii first */
     deepest_overlap *by_range;
 } overlap_work;
 
 /* The power of two of a radius, in smallest radii; 0 where one grid serves all. */
-static uint32_t overlap_class(const carom_gas *gas, uint32_t slot) {
+static uint32_t overlap_class(const overlap_work *work, uint32_t slot) {
     int class = 0;
-    if (!carom_gas_needs_levels(gas)) return 0;
-    (void)frexp(gas->radius[slot] / gas->smallest, &class);
+    if (work->one_grid) return 0;
+    (void)frexp(work->gas->radius[slot] / work->gas->smallest, &class);
     CAROM_ASSERT(class >= 0 && class < MOST_OVERLAP_GRIDS);
     return (uint32_t) class;
 }
@@ -268,7 +270,7 @@ static carom_status find_deepest(void *argument, carom_range range) {
     for (uint64_t i = range.begin; i < range.end; ++i) {
         uint32_t partner = 0;
         double deepest = 0.0;
-        for (uint32_t k = overlap_class(work->gas, (uint32_t)i); k < MOST_OVERLAP_GRIDS; ++k)
+        for (uint32_t k = overlap_class(work, (uint32_t)i); k < work->grid_count; ++k)
             if (work->grids[k].count != 0)
                 deepest = look_around(&work->grids[k], (uint32_t)i, deepest, &partner, &looked_at);
         if (looked_at > MOST_UNLOOKED) { /* many spheres in few cells */
@@ -314,7 +316,9 @@ static bool fill_overlap_grids(carom_context *context, overlap_work *work) {
     if (work->x == NULL) return false;
     for (uint64_t i = 0; i < gas->count; ++i) {
         carom_gas_now(gas, (uint32_t)i, &work->x[3 * i], v);
-        overlap_grid *grid = &work->grids[overlap_class(gas, (uint32_t)i)];
+        const uint32_t class = overlap_class(work, (uint32_t)i);
+        overlap_grid *grid = &work->grids[class];
+        work->grid_count = CAROM_MAX(work->grid_count, class + 1);
         ++grid->count;
         grid->largest = fmax(grid->largest, gas->radius[i]);
     }
@@ -325,7 +329,7 @@ static bool fill_overlap_grids(carom_context *context, overlap_work *work) {
             return false;
     }
     for (uint64_t i = 0; i < gas->count; ++i) {
-        overlap_grid *grid = &work->grids[overlap_class(gas, (uint32_t)i)];
+        overlap_grid *grid = &work->grids[overlap_class(work, (uint32_t)i)];
         ++grid->start[cell_at(grid, &work->x[3 * i], at) + 2];
     }
     for (uint32_t k = 0; k < MOST_OVERLAP_GRIDS; ++k)
@@ -333,7 +337,7 @@ static bool fill_overlap_grids(carom_context *context, overlap_work *work) {
              ++c)
             work->grids[k].start[c] += work->grids[k].start[c - 1];
     for (uint64_t i = 0; i < gas->count; ++i) {
-        overlap_grid *grid = &work->grids[overlap_class(gas, (uint32_t)i)];
+        overlap_grid *grid = &work->grids[overlap_class(work, (uint32_t)i)];
         grid->slots[grid->start[cell_at(grid, &work->x[3 * i], at) + 1]++] = (uint32_t)i;
     }
     return true;
@@ -341,7 +345,7 @@ static bool fill_overlap_grids(carom_context *context, overlap_work *work) {
 
 static carom_status find_deepest_of_all(carom_context *context, const carom_gas *gas,
                                         double *overlap, uint32_t pair[2]) {
-    overlap_work work = {.context = context, .gas = gas};
+    overlap_work work = {.context = context, .gas = gas, .one_grid = !carom_gas_needs_levels(gas)};
     uint64_t ranges = (gas->count + OVERLAP_GRAIN - 1) / OVERLAP_GRAIN;
     if (!fill_overlap_grids(context, &work))
         return carom_fail_memory(context, gas->count * 28, "the search for overlaps");

@@ -418,9 +418,7 @@ static __attribute__((noinline)) void bound_candidates(const carom_gas *gas, uin
     bounded_set->slot = slot;
     bounded_set->count = count;
     float *bounds = bounded_set->bounds;
-    if (gas->levels.count != 0)
-        bounded_set->least = bound_all(gas, slot, entries, count, bounds, true, true);
-    else if (shifted)
+    if (shifted)
         bounded_set->least = bound_all(gas, slot, entries, count, bounds, true, false);
     else
         bounded_set->least = bound_all(gas, slot, entries, count, bounds, false, false);
@@ -937,7 +935,10 @@ static __attribute__((noinline)) void flush_level_scan(const carom_gas *gas, lev
     const uint32_t *entries = scan->candidates.entries, count = scan->candidates.count;
     scan->candidates.count = 0;
     if (count == 0) return;
-    bound_candidates(gas, scan->slot, entries, count, true, &set);
+    set.entries = entries;
+    set.slot = scan->slot;
+    set.count = count;
+    set.least = bound_all(gas, scan->slot, entries, count, set.bounds, true, true);
     if (scan->evaluates) {
         for (uint32_t i = 0; i < count; i += 8)
             for (uint32_t lanes = bounds_between(set.bounds + i, scan->least, scan->second);
@@ -1110,7 +1111,7 @@ static int64_t find_drift(const carom_gas *gas, const cell_view *view) {
 }
 
 /* Predicts a sphere whose prediction is empty. */
-static void predict_in_levels(carom_gas *gas, uint32_t slot, bool exact) {
+static __attribute__((noinline)) void predict_in_levels(carom_gas *gas, uint32_t slot, bool exact) {
     carom_gas_record *record = &gas->records[slot];
     carom_gas_prediction *prediction = &record->prediction;
     carom_gas_cells *cells = carom_gas_cells_of(gas, record->home.extra);
@@ -1623,7 +1624,7 @@ static bool is_internal(const carom_gas *gas, uint32_t slot) {
            is_stale(gas, prediction);
 }
 
-static void predict_after_crossing(carom_gas *gas, uint32_t slot) {
+static __attribute__((noinline)) void predict_after_crossing(carom_gas *gas, uint32_t slot) {
     cross_in_levels(gas, slot);
     predict(gas, slot, false);
 }
