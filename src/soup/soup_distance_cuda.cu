@@ -316,7 +316,7 @@ static __global__ void __launch_bounds__(DISTANCE_THREADS)
         const distance_pose &p = v.state[pair.x];
         if (__any_sync(~0u, !distance_matters(p, pair.w))) continue;
         double most = __shfl_sync(~0u, distance_most(p), 0);
-        double farthest = most / p.unit * p.near.distance;
+        double farthest = distance_limit(p) * p.near.distance;
         bool usable = carom_soup_distance_usable(&p.near);
         uint32_t slot_a = pair.y * CAROM_WARP + lane, first_b = pair.z * CAROM_WARP;
         distance_item mine;

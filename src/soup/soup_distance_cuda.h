@@ -78,11 +78,18 @@ static __device__ inline bool distance_done(const distance_pose &p) {
     return *(volatile const uint32_t *)&p.meet != 0;
 }
 
+/* No pair that is farther apart matters: the corners that give `bound` are posed ones, so that it
+ * needs no slack. */
+static __device__ inline double distance_limit(const distance_pose &p) {
+    double least = distance_least(p);
+    double bound = __longlong_as_double((long long)*(volatile const unsigned long long *)&p.bound);
+    bound /= p.unit;
+    return bound < least ? bound : least;
+}
+
 /* In units: bounds above it do not matter. */
 static __device__ inline double distance_most(const distance_pose &p) {
-    double least = distance_least(p) * p.unit;
-    double bound = __longlong_as_double((long long)*(volatile const unsigned long long *)&p.bound);
-    return (bound < least ? bound : least) * (1.0 + DISTANCE_CUDA_MARGIN) + p.slack;
+    return distance_limit(p) * p.unit * (1.0 + DISTANCE_CUDA_MARGIN) + p.slack;
 }
 
 /* The box around all of a tree, in its coordinates. All lanes take part. */
