@@ -29,7 +29,7 @@ make_mesh torus.ply torus 24
 make_mesh knot.ply knot 60
 # Points on a lattice, of which many lie on the torus's planes of symmetry.
 for x in -4 -2 -1 0 1 2 4; do for y in -4 -2 0 1 3; do for z in -1 0 1; do
-    echo "$(bc <<<"$x * 0.25"),$(bc <<<"$y * 0.25"),$(bc <<<"$z * 0.125")"
+    awk -v x="$x" -v y="$y" -v z="$z" 'BEGIN { print x / 4 "," y / 4 "," z / 8 }'
 done; done; done >points.csv
 
 count=0 bad=0
