@@ -63,6 +63,10 @@ extern carom_cuda_convex_bodies bodies;
 extern carom_cuda_convex_results results;
 extern carom_bounds *boxes;
 extern uint64_t count;
+extern carom_scene *scene;
+extern carom_pose *device_poses;
+extern carom_cuda_scene_contacts contacts;
+extern carom_cuda_pairs begun, ended;
 #if FRAGMENT == 1
 extern carom_pairs pairs;
 #else

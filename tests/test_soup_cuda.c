@@ -490,7 +490,6 @@ static void the_rest_is_refused(void **state) {
     (void)state;
     if (cuda == NULL) skip();
     carom_soup *soup, *grid, *other;
-    carom_soup_gap gap;
     uint64_t bound;
     carom_pairs pairs = {0};
     const carom_soup_def by_grid = {.method = CAROM_SOUP_METHOD_GRID,
@@ -499,8 +498,6 @@ static void the_rest_is_refused(void **state) {
     assert_null(grid);
     assert_ok(cuda, carom_soup_create(cuda, NULL, &soup));
     assert_ok(cpu, carom_soup_create(cpu, NULL, &other));
-    assert_fails(cuda, carom_soup_cross_distance(cuda, soup, NULL, soup, NULL, 0.0, &gap),
-                 CAROM_UNSUPPORTED, "cuda");
     assert_fails(cuda, carom_soup_self_bound(cuda, soup, &bound), CAROM_UNSUPPORTED, "cuda");
     assert_fails(cpu, carom_soup_self_pairs(cpu, soup, &pairs), CAROM_UNSUPPORTED, "made on cuda");
     assert_fails(cuda, carom_soup_self_pairs(cuda, other, &pairs), CAROM_UNSUPPORTED,

@@ -622,7 +622,8 @@ class RobotCopy(Handle):
         """What the copy holds, and how many configurations and motions it left to the host so far."""
         return info(self, lib.carom_cuda_robot_get_info, CudaRobotInfo, _abi.cuda_robot_info)
 
-    def _query(self, function: Any, record: Any, sets: dict[str, Any], query: Any, context: Optional[Context]) -> DeviceArray:
+    def _query(self, function: Any, record: Any, sets: dict[str, Any], query: Any,
+               context: Optional[Context]) -> DeviceArray:
         """A query of configurations (n, dof) in device memory: one set of them, or those at the start and at the end."""
         given = [_device(q, (self._dof,), (np.float64,), name) for name, q in sets.items()]
         if any(count != given[0][1] for _, count, _ in given):
@@ -650,7 +651,8 @@ class RobotCopy(Handle):
         """Robot.motion, likewise."""
         query = _abi.robot_query(margin=number(margin, "margin"), covers_only=bool(covers_only),
                                  tolerance=number(tolerance, "tolerance"))
-        return self._query(lib.carom_cuda_robot_motion, _abi.robot_motion_result, {"start": start, "end": end}, query, context)
+        return self._query(lib.carom_cuda_robot_motion, _abi.robot_motion_result, {"start": start, "end": end}, query,
+                           context)
 
 
 # ---- Frames and times ----------------------------------------------------------------------------------------------
