@@ -9,6 +9,7 @@ beside each other. Where most places would be empty, each figure has a line of i
 import csv
 import glob
 import os
+import re
 import sys
 
 COLUMNS = ["commit", "date", "command", "table", "input", "figure", "value", "unit"]
@@ -67,6 +68,11 @@ def listed(group):
     return out
 
 
+def names_unit(column, unit):
+    """Whether the unit is one of the words of a column's name (the s of "spheres" is not)."""
+    return re.search(r"(?<!\w)" + re.escape(unit) + r"(?!\w)", column) is not None
+
+
 def crossed(group):
     """Inputs below each other, figures beside each other; None where that makes no good table."""
     inputs = list(dict.fromkeys(name for name, _ in group))
@@ -83,7 +89,7 @@ def crossed(group):
     for c in columns:
         units = {at(r, c)["unit"] for r in rows if at(r, c)}
         common[c] = units.pop() if len(units) == 1 else None
-    head = [cell(c) + (", " + common[c] if common[c] and common[c] not in c else "") for c in columns]
+    head = [cell(c) + (", " + common[c] if common[c] and not names_unit(c, common[c]) else "") for c in columns]
     out = [line([""] + head), "|" + "---|" * (len(columns) + 1)]
     for r in rows:
         cells = []
