@@ -218,9 +218,9 @@ carom_status carom_device_fail(carom_device *device, carom_status status, const 
  */
 carom_status carom_device_check(carom_device *device, cudaError_t error, const char *what);
 
-/* Copies on the stream of the context and waits for it. cudaMemcpy will not do, nor cudaMemset: they
- * are on the default stream, which the context's own stream neither waits for nor makes wait, and
- * return before what the host gave is in device memory. */
+/* Copies on the stream of the context and waits for it. cudaMemcpy will not do, nor cudaMemset:
+ * they are on the default stream, which the context's own stream neither waits for nor makes wait,
+ * and return before what the host gave is in device memory. */
 carom_status carom_device_copy(carom_device *device, void *to, const void *from, uint64_t bytes,
                                cudaMemcpyKind kind, const char *what);
 

@@ -211,8 +211,8 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     return device().lost;
 }
 
-/* Where the host gives memory that is not pinned, this returns once it is staged: the default stream
- * copies it to the device later, and streams that do not block do not wait for that. */
+/* Where the host gives memory that is not pinned, this returns once it is staged: the default
+ * stream copies it to the device later, and streams that do not block do not wait for that. */
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
     LOCK;
     cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, nullptr);
