@@ -446,6 +446,102 @@ static void the_pipeline_is_the_same(void **state) {
     free_hulls();
 }
 
+#define SCATTERED 1200u
+
+static carom_pose scattered_poses[SCATTERED];
+static uint32_t scattered_shape_of[SCATTERED];
+static const carom_convex scattered_shapes[2] = {
+    {.kind = CAROM_CONVEX_KIND_BOX, .half = {100.0, 100.0, 1.0}},
+    {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = 1.0},
+};
+
+/* Spheres on a plate, scattered over it. */
+static void scatter(void) {
+    for (uint32_t i = 1; i < SCATTERED; ++i) {
+        uint32_t at = i * 7919u % SCATTERED;
+        scattered_shape_of[i] = 1;
+        scattered_poses[i].t =
+            (carom_vec3){2.5 * (at % 40) - 50.0, 2.5 * (at / 40) - 50.0, 1.5 + 1e-4 * i};
+    }
+}
+
+/* Results of pairs in order, which are here too, with their depths in manifolds. */
+static void check_scattered(const carom_cuda_pairs *in_order,
+                            const carom_cuda_convex_results *distances,
+                            const carom_cuda_convex_manifolds *manifolds) {
+    static carom_pair list[2 * SCATTERED];
+    static carom_convex_pair of_list[2 * SCATTERED];
+    static carom_convex_result found[2 * SCATTERED], expected[2 * SCATTERED];
+    static carom_convex_manifold contacts[2 * SCATTERED];
+    uint64_t count = in_order->count;
+    assert_true(count >= SCATTERED - 1 && count <= 2 * SCATTERED);
+    assert_true(distances->count == count && manifolds->count == count);
+    assert_ok(cuda, carom_cuda_read(cuda, list, in_order->data, count * sizeof(*list)));
+    for (uint64_t i = 0; i < count; ++i) {
+        assert_true(i == 0 || list[i - 1].a < list[i].a ||
+                    (list[i - 1].a == list[i].a && list[i - 1].b < list[i].b));
+        of_list[i] = (carom_convex_pair){.a = &scattered_shapes[scattered_shape_of[list[i].a]],
+                                         .b = &scattered_shapes[scattered_shape_of[list[i].b]],
+                                         .pose_a = scattered_poses[list[i].a],
+                                         .pose_b = scattered_poses[list[i].b]};
+    }
+    memset(expected, 0, sizeof(expected));
+    assert_ok(cuda, carom_cuda_read(cuda, found, distances->data, count * sizeof(*found)));
+    assert_ok(cpu, carom_convex_distance_batch(cpu, of_list, count, NULL, expected));
+    assert_same(expected, found, of_list, count, DISTANCE);
+    assert_ok(cuda, carom_cuda_read(cuda, contacts, manifolds->data, count * sizeof(*contacts)));
+    for (uint64_t i = 0; i < count; ++i) found[i] = contacts[i].result;
+    assert_ok(cpu, carom_convex_depth_batch(cpu, of_list, count, NULL, expected));
+    assert_same(expected, found, of_list, count, DEPTH);
+}
+
+/* The pairs of a body with more than 1,024 partners are sorted when the work is finished: what
+ * reads them is made anew. */
+static void pairs_that_are_sorted_late_are_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    static carom_bounds boxes[SCATTERED];
+    carom_cuda_convex_bodies on_device = {.count = SCATTERED};
+    carom_cuda_convex_shapes *prepared;
+    const carom_cuda_convex_shapes_def of_shapes = {.shapes = scattered_shapes, .count = 2};
+    assert_ok(cuda, carom_cuda_convex_shapes_create(cuda, &of_shapes, &prepared));
+    scatter();
+    void *memory[3] = {to_device(scattered_poses, sizeof(scattered_poses)),
+                       to_device(scattered_shape_of, sizeof(scattered_shape_of)),
+                       to_device(boxes, sizeof(boxes))};
+    on_device.shapes = prepared;
+    on_device.poses = memory[0];
+    on_device.shape_of = memory[1];
+    carom_broad *broad;
+    const carom_broad_def def = {.boxes = boxes, .box_count = SCATTERED};
+    carom_cuda_pairs in_order = {0};
+    carom_cuda_convex_results distances = {0};
+    carom_cuda_convex_manifolds manifolds = {0};
+    carom_cuda_frame *frame;
+    assert_ok(cuda, carom_broad_create(cuda, &def, &broad));
+    assert_ok(cuda, carom_cuda_frame_begin(cuda));
+    assert_ok(cuda, carom_cuda_convex_boxes(cuda, &on_device, memory[2]));
+    assert_ok(cuda, carom_cuda_broad_update(cuda, broad, memory[2], SCATTERED));
+    assert_ok(cuda, carom_cuda_broad_pairs(cuda, broad, CAROM_CUDA_ORDER_SORTED, &in_order));
+    assert_ok(cuda,
+              carom_cuda_convex_distance_batch(cuda, &on_device, &in_order, NULL, &distances));
+    assert_ok(cuda,
+              carom_cuda_convex_contacts_batch(cuda, &on_device, &in_order, 1.0, NULL, &manifolds));
+    assert_ok(cuda, carom_cuda_frame_end(cuda, &frame));
+    for (int run = 0; run < 2; ++run) {
+        assert_ok(cuda, carom_cuda_frame_run(cuda, frame));
+        assert_ok(cuda, carom_cuda_finish(cuda));
+        check_scattered(&in_order, &distances, &manifolds);
+    }
+    carom_cuda_frame_destroy(frame);
+    carom_cuda_pairs_free(cuda, &in_order);
+    carom_cuda_convex_results_free(cuda, &distances);
+    carom_cuda_convex_manifolds_free(cuda, &manifolds);
+    for (int i = 0; i < 3; ++i) carom_cuda_release(cuda, memory[i]);
+    carom_cuda_convex_shapes_destroy(prepared);
+    carom_broad_destroy(broad);
+}
+
 /* ---- backends -------------------------------------------------------------------------------- */
 
 static carom_vec3 support(void *user, const carom_vec3 *d) {
@@ -483,6 +579,7 @@ int main(void) {
         cmocka_unit_test(small_hulls_are_the_same),
         cmocka_unit_test(single_pairs_are_the_same),
         cmocka_unit_test(the_pipeline_is_the_same),
+        cmocka_unit_test(pairs_that_are_sorted_late_are_the_same),
         cmocka_unit_test(contact_points_are_the_same),
         cmocka_unit_test(what_cuda_cannot_do_is_said),
     };

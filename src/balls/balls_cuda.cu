@@ -371,11 +371,9 @@ static carom_status overlap_reserve(carom_device *device, carom_device_op *op) {
         carom_status status =
             carom_device_reserve_scratch(device, CAROM_SCRATCH_BALLS_QUERIES, bytes, "balls");
         if (status == CAROM_OK)
-            status = carom_device_check(device,
-                                        cudaMemcpy(carom_device_scratch_data<query_view>(
-                                                       device, CAROM_SCRATCH_BALLS_QUERIES),
-                                                   views, bytes, cudaMemcpyHostToDevice),
-                                        "copying queries");
+            status = carom_device_copy(
+                device, carom_device_scratch_data<query_view>(device, CAROM_SCRATCH_BALLS_QUERIES),
+                views, bytes, cudaMemcpyHostToDevice, "copying queries");
         delete[] views;
         CAROM_DEVICE_TRY(status);
     }
@@ -463,12 +461,10 @@ static carom_status balls_overlap_many(carom_device *device,
         submit_overlap(device, overlap_arguments{queries[0], count > 1 ? queries : nullptr, count,
                                                  nullptr, bounds}));
     CAROM_DEVICE_TRY(carom_device_finish(device));
-    return carom_device_check(device,
-                              cudaMemcpy(overlaps,
-                                         carom_device_scratch_data<carom_packing_overlap>(
-                                             device, CAROM_SCRATCH_BALLS_OVERLAPS),
-                                         count * sizeof(*overlaps), cudaMemcpyDeviceToHost),
-                              "reading overlaps");
+    return carom_device_copy(
+        device, overlaps,
+        carom_device_scratch_data<carom_packing_overlap>(device, CAROM_SCRATCH_BALLS_OVERLAPS),
+        count * sizeof(*overlaps), cudaMemcpyDeviceToHost, "reading overlaps");
 }
 
 static carom_status balls_get_work(carom_device *device, carom_work *work) {

@@ -133,20 +133,20 @@ static carom_status device_cuda_release(carom_device *device, void *memory) {
     return CAROM_OK;
 }
 
-static carom_status device_cuda_copy(carom_device *device, void *to, const void *from,
-                                     uint64_t bytes, cudaMemcpyKind kind) {
+carom_status carom_device_copy(carom_device *device, void *to, const void *from, uint64_t bytes,
+                               cudaMemcpyKind kind, const char *what) {
     CAROM_DEVICE_TRY(carom_device_check_lost(device));
-    DEVICE_CUDA_TRY(device, cudaMemcpyAsync(to, from, bytes, kind, device->stream), "a copy");
-    DEVICE_CUDA_TRY(device, cudaStreamSynchronize(device->stream), "a copy");
+    DEVICE_CUDA_TRY(device, cudaMemcpyAsync(to, from, bytes, kind, device->stream), what);
+    DEVICE_CUDA_TRY(device, cudaStreamSynchronize(device->stream), what);
     return CAROM_OK;
 }
 
 static carom_status write(carom_device *device, void *to, const void *from, uint64_t bytes) {
-    return device_cuda_copy(device, to, from, bytes, cudaMemcpyHostToDevice);
+    return carom_device_copy(device, to, from, bytes, cudaMemcpyHostToDevice, "a copy");
 }
 
 static carom_status read(carom_device *device, void *to, const void *from, uint64_t bytes) {
-    return device_cuda_copy(device, to, from, bytes, cudaMemcpyDeviceToHost);
+    return carom_device_copy(device, to, from, bytes, cudaMemcpyDeviceToHost, "a copy");
 }
 
 /* ---- Who uses scratch, in checked builds ----------------------------------------------------- */
@@ -291,10 +291,23 @@ carom_status carom_device_submit(carom_device *device, const carom_device_op *op
     return CAROM_OK;
 }
 
+/* Some of the operations that are queued, as bits. */
+typedef uint64_t op_set;
+static_assert(CAROM_DEVICE_MOST_OPS < 64, "a bit for each operation");
+
+static op_set all_ops(uint32_t count) {
+    return ((op_set)1 << count) - 1;
+}
+
+static bool op_is_in(op_set some, uint32_t op) {
+    return (some >> op & 1) != 0;
+}
+
 static carom_status device_cuda_launch_all(carom_device *device, carom_device_op *ops,
-                                           uint32_t count) {
+                                           uint32_t count, op_set some) {
     for (uint32_t i = 0; i < count; ++i) {
-        device->together = count - i;
+        if (!op_is_in(some, i)) continue;
+        device->together = some == all_ops(count) ? count - i : 0;
         scratch_begin(device, i);
         ops[i].launch(device, &ops[i]);
     }
@@ -304,15 +317,30 @@ static carom_status device_cuda_launch_all(carom_device *device, carom_device_op
     return CAROM_OK;
 }
 
-static carom_status reserve_all(carom_device *device, carom_device_op *ops, uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i) CAROM_DEVICE_TRY(ops[i].reserve(device, &ops[i]));
+static carom_status reserve_all(carom_device *device, carom_device_op *ops, uint32_t count,
+                                op_set some) {
+    for (uint32_t i = 0; i < count; ++i)
+        if (op_is_in(some, i)) CAROM_DEVICE_TRY(ops[i].reserve(device, &ops[i]));
     return CAROM_OK;
 }
 
-/* Waits, and finishes every operation; *again when one has to be repeated, and so all that may
- * build on it. */
-static carom_status finish_all(carom_device *device, bool *again) {
+/* The operations after `op` that read pairs before these were sorted. */
+static op_set readers_of(const carom_device *device, uint32_t op, const carom_cuda_pairs *sorted) {
+    op_set readers = 0;
+    if (sorted == nullptr) return 0;
+    for (uint32_t i = op + 1; i < device->op_count; ++i) {
+        const carom_cuda_pairs *reads = device->ops[i].reads;
+        if (reads != nullptr && reads->data == sorted->data) readers |= (op_set)1 << i;
+    }
+    return readers;
+}
+
+/* Waits, and finishes `some` of the operations; *again when one has to be repeated, and so all that
+ * may build on it, or where some read what only the end of an earlier one has put in order. *some
+ * becomes those to repeat: all, or these readers. */
+static carom_status finish_all(carom_device *device, op_set *some, bool *again) {
     uint32_t count = device->op_count;
+    op_set late = 0;
     *again = false;
     if (device->step_count != 0)
         (void)cudaEventRecord(device->step_event[device->step_count], device->stream);
@@ -325,29 +353,35 @@ static carom_status finish_all(carom_device *device, bool *again) {
     DEVICE_CUDA_TRY(device, cudaStreamSynchronize(device->stream), "waiting");
     for (uint32_t i = 0; i < count; ++i) {
         bool op_again = false;
+        if (!op_is_in(*some & ~late, i)) continue;
         scratch_begin(device, i);
+        device->sorted = nullptr;
         CAROM_DEVICE_TRY(device->ops[i].finish(device, &device->ops[i],
                                                &device->counters_on_host[i], &op_again));
         *again = *again || op_again;
+        late |= readers_of(device, i, device->sorted);
     }
+    *some = *again ? all_ops(count) : late;
+    *again = *some != 0;
     return CAROM_OK;
 }
 
 carom_status carom_device_finish(carom_device *device) {
     carom_status status = CAROM_OK;
     bool again = true;
+    op_set some = all_ops(device->op_count);
     CAROM_DEVICE_TRY(carom_device_check_lost(device));
     DEVICE_CUDA_TRY(device, cudaSetDevice(device->number), "choosing the device");
     if (device->recording)
         return carom_device_fail(device, CAROM_UNSUPPORTED,
                                  "a frame is being recorded; end it before waiting");
     while (again && status == CAROM_OK) {
-        status = finish_all(device, &again);
+        status = finish_all(device, &some, &again);
         if (!again || status != CAROM_OK) break;
         device->step_count = 0;
-        status = reserve_all(device, device->ops, device->op_count);
+        status = reserve_all(device, device->ops, device->op_count, some);
         if (status == CAROM_OK)
-            status = device_cuda_launch_all(device, device->ops, device->op_count);
+            status = device_cuda_launch_all(device, device->ops, device->op_count, some);
     }
     read_steps(device);
     device->op_count = 0;
@@ -389,7 +423,8 @@ static carom_status capture(carom_device *device, carom_cuda_frame *frame) {
                     cudaStreamBeginCapture(device->stream, cudaStreamCaptureModeThreadLocal),
                     "recording a graph");
     device->capturing = true;
-    carom_status status = device_cuda_launch_all(device, frame->ops, frame->op_count);
+    carom_status status =
+        device_cuda_launch_all(device, frame->ops, frame->op_count, all_ops(frame->op_count));
     device->capturing = false;
     cudaError_t error = cudaStreamEndCapture(device->stream, &graph);
     if (status == CAROM_OK) status = carom_device_check(device, error, "recording a graph");
@@ -408,7 +443,7 @@ static carom_status frame_run(carom_device *device, carom_cuda_frame *frame) {
         return carom_device_fail(device, CAROM_UNSUPPORTED, "a frame is being recorded");
     if (device->op_count != 0 && device->queued_frame != frame)
         CAROM_DEVICE_TRY(carom_device_finish(device));
-    CAROM_DEVICE_TRY(reserve_all(device, frame->ops, frame->op_count));
+    CAROM_DEVICE_TRY(reserve_all(device, frame->ops, frame->op_count, all_ops(frame->op_count)));
     if (frame->graph == nullptr || frame->generation != generation)
         CAROM_DEVICE_TRY(capture(device, frame));
     carom_device_step(device, "frame");

@@ -176,6 +176,7 @@ struct carom_device_op {
                            const carom_device_counters *counters, bool *again);
     carom_device_counters *counters; /* on the device; set when the operation is queued */
     alignas(16) unsigned char arguments[CAROM_DEVICE_ARGUMENTS];
+    const carom_cuda_pairs *reads = nullptr; /* pairs of the caller that kernels read, or NULL */
 };
 
 struct carom_device {
@@ -200,6 +201,8 @@ struct carom_device {
     uint32_t op_count;
     bool recording;
     carom_cuda_frame *queued_frame; /* that the operations belong to, or NULL */
+    /* That were sorted when an operation was finished: those that read them are repeated. */
+    const carom_cuda_pairs *sorted;
 
     bool timing;
     uint32_t step_count;
@@ -214,6 +217,12 @@ carom_status carom_device_fail(carom_device *device, carom_status status, const 
 /* The status of a call of the CUDA runtime. What no later call recovers from makes the device lost.
  */
 carom_status carom_device_check(carom_device *device, cudaError_t error, const char *what);
+
+/* Copies on the stream of the context and waits for it. cudaMemcpy will not do, nor cudaMemset:
+ * they are on the default stream, which the context's own stream neither waits for nor makes wait,
+ * and return before what the host gave is in device memory. */
+carom_status carom_device_copy(carom_device *device, void *to, const void *from, uint64_t bytes,
+                               cudaMemcpyKind kind, const char *what);
 
 #define CAROM_DEVICE_TRY(call)                                                                     \
     do {                                                                                           \

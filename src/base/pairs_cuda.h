@@ -208,7 +208,8 @@ static __global__ void carom_pairs_exchange(unsigned long long *pairs, const uin
 }
 
 /* Sorts the pairs of a result where they are, and removes duplicates, now that their number is
- * known; *count becomes that of the distinct ones. */
+ * known; *count becomes that of the distinct ones. Operations that were queued after this one and
+ * read them are repeated. */
 static inline carom_status carom_pairs_sort_now(carom_device *device, carom_cuda_pairs *pairs,
                                                 uint64_t *count) {
     unsigned long long *sorted, *found = (unsigned long long *)pairs->data;
@@ -216,6 +217,7 @@ static inline carom_status carom_pairs_sort_now(carom_device *device, carom_cuda
     uint64_t row = CAROM_DEVICE_ALLOCATION, bytes = *count * sizeof(uint64_t);
     if (*count == 0) return CAROM_OK;
     CAROM_ASSERT(*count <= pairs->capacity);
+    device->sorted = pairs;
     CAROM_DEVICE_TRY(carom_device_reserve_scratch(device, CAROM_SCRATCH_PAIRS_SCATTERED, bytes,
                                                   "sorting pairs"));
     sorted = carom_device_take<unsigned long long>(device, CAROM_SCRATCH_PAIRS_SCATTERED, bytes);

@@ -423,10 +423,8 @@ static carom_status broad_get_boxes(carom_device *device, const carom_device_bro
                                     carom_bounds *boxes) {
     CAROM_DEVICE_TRY(carom_device_finish(device));
     if (broad->def.count == 0) return CAROM_OK;
-    return carom_device_check(
-        device,
-        cudaMemcpy(boxes, broad->bounds, broad->def.count * sizeof(*boxes), cudaMemcpyDeviceToHost),
-        "reading boxes");
+    return carom_device_copy(device, boxes, broad->bounds, broad->def.count * sizeof(*boxes),
+                             cudaMemcpyDeviceToHost, "reading boxes");
 }
 
 static void broad_get_info(const carom_device_broad *broad, carom_device_broad_info *info) {

@@ -51,8 +51,7 @@ static uint32_t face_corners_of(const carom_hull_faces *faces) {
 static carom_status put_hull_part(carom_device *device, void *to, const void *from,
                                   uint64_t bytes) {
     if (bytes == 0) return CAROM_OK;
-    return carom_device_check(device, cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice),
-                              "copying a hull");
+    return carom_device_copy(device, to, from, bytes, cudaMemcpyHostToDevice, "copying a hull");
 }
 
 static carom_status fill_hull(carom_device *device, const carom_hull_view *view,
@@ -140,10 +139,8 @@ static carom_status shapes_create(carom_device *device, const carom_device_shape
     uint64_t bytes = ((uint64_t)count + 1) * sizeof(*shapes);
     carom_status status = carom_device_reserve(device, &made->memory, bytes, "shapes");
     if (status == CAROM_OK && count != 0)
-        status = carom_device_check(
-            device,
-            cudaMemcpy(made->memory.data, shapes, count * sizeof(*shapes), cudaMemcpyHostToDevice),
-            "copying shapes");
+        status = carom_device_copy(device, made->memory.data, shapes, count * sizeof(*shapes),
+                                   cudaMemcpyHostToDevice, "copying shapes");
     if (status != CAROM_OK) {
         carom_device_release(&made->memory);
         delete made;
@@ -640,6 +637,7 @@ static carom_status convex_cuda_query(carom_device *device, const carom_device_q
                                       carom_cuda_convex_results *results) {
     carom_device_op op = {query_reserve, query_launch, query_finish, nullptr, {}};
     *carom_device_arguments<query_arguments>(&op) = query_arguments{*questions, results};
+    op.reads = questions->pairs;
     return carom_device_submit(device, &op);
 }
 
@@ -751,6 +749,7 @@ static carom_status find_contacts(carom_device *device, const carom_device_quest
     carom_device_op op = {manifolds_reserve, manifolds_launch, manifolds_finish, nullptr, {}};
     *carom_device_arguments<manifolds_arguments>(&op) =
         manifolds_arguments{{*questions, results}, reach, manifolds};
+    op.reads = questions->pairs;
     return carom_device_submit(device, &op);
 }
 

@@ -806,9 +806,8 @@ static carom_status impacts_cuda_decide_here(carom_device *device, impacts_cuda_
     const void *from =
         carom_device_scratch_data<carom_device_motion>(device, CAROM_SCRATCH_IMPACTS_HOST);
     *hits = 0;
-    CAROM_DEVICE_TRY(carom_device_check(
-        device, cudaMemcpy(motions, from, count * sizeof(*motions), cudaMemcpyDeviceToHost),
-        "reading motions"));
+    CAROM_DEVICE_TRY(carom_device_copy(device, motions, from, count * sizeof(*motions),
+                                       cudaMemcpyDeviceToHost, "reading motions"));
     carom_status status = s->def.decide(&s->def, motions, count, largest);
     if (status != CAROM_OK) return carom_device_fail(device, status, "deciding motions failed");
     for (uint64_t i = 0; i < count; ++i)
@@ -817,24 +816,28 @@ static carom_status impacts_cuda_decide_here(carom_device *device, impacts_cuda_
 }
 
 /* Appends hits of the host to those of the device, or offers them for the first. */
-static void impacts_cuda_append(carom_device_op *op, const impacts_cuda_search &x,
-                                const carom_device_motion *motions, uint64_t count,
-                                const impacts_cuda_finishing *f) {
+static carom_status impacts_cuda_append(carom_device *device, carom_device_op *op,
+                                        const impacts_cuda_search &x,
+                                        const carom_device_motion *motions, uint64_t count,
+                                        const impacts_cuda_finishing *f) {
     carom_device_count *n = op->counters->n; /* on the device */
+    const carom_device_count none = ULLONG_MAX;
     uint64_t there = f->hits - count;
     CAROM_ASSERT(f->hits <= x.hits.keys.capacity);
+    const auto put = [device](void *to, const void *from, uint64_t bytes) {
+        return carom_device_copy(device, to, from, bytes, cudaMemcpyHostToDevice,
+                                 "results of the host");
+    };
     for (uint64_t i = 0; i < count; ++i) { /* few */
         uint32_t index = (uint32_t)(there + i);
-        (void)cudaMemcpy(x.hits.keys.data + index, &motions[i].key, sizeof(uint64_t),
-                         cudaMemcpyHostToDevice);
-        (void)cudaMemcpy(x.hits.index + index, &index, sizeof(index), cudaMemcpyHostToDevice);
-        (void)cudaMemcpy(x.hits.times + index, &motions[i].time, sizeof(carom_interval),
-                         cudaMemcpyHostToDevice);
+        CAROM_DEVICE_TRY(put(x.hits.keys.data + index, &motions[i].key, sizeof(uint64_t)));
+        CAROM_DEVICE_TRY(put(x.hits.index + index, &index, sizeof(index)));
+        CAROM_DEVICE_TRY(put(x.hits.times + index, &motions[i].time, sizeof(carom_interval)));
     }
-    (void)cudaMemcpy(x.hits.keys.count, &f->hits, sizeof(f->hits), cudaMemcpyHostToDevice);
-    (void)cudaMemcpy(&n[IMPACTS_N_LOWER], &f->lower, sizeof(f->lower), cudaMemcpyHostToDevice);
-    (void)cudaMemcpy(&n[IMPACTS_N_UPPER], &f->upper, sizeof(f->upper), cudaMemcpyHostToDevice);
-    (void)cudaMemset(&n[IMPACTS_N_KEY], 0xFF, sizeof(*n));
+    CAROM_DEVICE_TRY(put(x.hits.keys.count, &f->hits, sizeof(f->hits)));
+    CAROM_DEVICE_TRY(put(&n[IMPACTS_N_LOWER], &f->lower, sizeof(f->lower)));
+    CAROM_DEVICE_TRY(put(&n[IMPACTS_N_UPPER], &f->upper, sizeof(f->upper)));
+    return put(&n[IMPACTS_N_KEY], &none, sizeof(none));
 }
 
 /* Decides what doubles left open, and makes the results anew where that adds to them. */
@@ -858,11 +861,13 @@ static carom_status impacts_cuda_finish_here(carom_device *device, carom_device_
         bool timing = device->timing; /* its clock has stopped */
         impacts_cuda_search x = impacts_cuda_take(device, op);
         device->timing = false;
-        impacts_cuda_append(op, x, motions, hits, f);
-        impacts_cuda_launch_results(device, op, x);
+        status = impacts_cuda_append(device, op, x, motions, hits, f);
+        if (status == CAROM_OK) {
+            impacts_cuda_launch_results(device, op, x);
+            status = carom_device_check(device, cudaStreamSynchronize(device->stream),
+                                        "results of the host");
+        }
         device->timing = timing;
-        status = carom_device_check(device, cudaStreamSynchronize(device->stream),
-                                    "results of the host");
     }
     delete[] motions;
     return status;
@@ -900,9 +905,8 @@ static carom_status impacts_cuda_report(carom_device *device, const impacts_cuda
         s->def.impacts->host_items = n[IMPACTS_N_HOST];
     }
     if (s->def.first == nullptr) return CAROM_OK;
-    return carom_device_check(
-        device, cudaMemcpy(s->def.first, found, sizeof(*found), cudaMemcpyDeviceToHost),
-        "reading the first impact");
+    return carom_device_copy(device, s->def.first, found, sizeof(*found), cudaMemcpyDeviceToHost,
+                             "reading the first impact");
 }
 
 static carom_status impacts_cuda_finish(carom_device *device, carom_device_op *op,

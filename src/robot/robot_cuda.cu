@@ -859,8 +859,8 @@ static carom_status robot_decide_on_host(carom_device *device, carom_device_op *
     uint64_t *which = (uint64_t *)device->pinned.data;
     double *q = (double *)(which + count), *to = q + count * dof;
     char *results = (char *)(to + count * dof);
-    CAROM_DEVICE_TRY(carom_device_check(
-        device, cudaMemcpy(which, list, count * sizeof(*which), cudaMemcpyDeviceToHost), "a copy"));
+    CAROM_DEVICE_TRY(carom_device_copy(device, which, list, count * sizeof(*which),
+                                       cudaMemcpyDeviceToHost, "a copy"));
     CAROM_DEVICE_TRY(robot_copy_values(device, a->configurations, which, count, dof, q));
     CAROM_DEVICE_TRY(robot_copy_values(device, a->to, which, count, dof, to));
     carom_status status = a->decide(a->context, a->user, a, q, to, count, results);

@@ -594,10 +594,8 @@ static carom_status update_get_open(carom_device *device, const carom_device_sol
                                     uint32_t *open, uint64_t count) {
     if (count == 0) return CAROM_OK;
     CAROM_DEVICE_TRY(carom_device_finish(device));
-    return carom_device_check(
-        device,
-        cudaMemcpy(open, solid->updates.open, count * sizeof(*open), cudaMemcpyDeviceToHost),
-        "reading an update");
+    return carom_device_copy(device, open, solid->updates.open, count * sizeof(*open),
+                             cudaMemcpyDeviceToHost, "reading an update");
 }
 
 static void sum_launch(carom_device *device, carom_device_op *op) {
@@ -633,10 +631,9 @@ static carom_status update_sum(carom_device *device, carom_device_solid *solid,
 static carom_status update_set_represents(carom_device *device, carom_device_solid *solid,
                                           const uint8_t *represents) {
     CAROM_DEVICE_TRY(carom_device_finish(device));
-    return carom_device_check(device,
-                              cudaMemcpy((void *)solid->arrays.represents, represents,
-                                         solid->arrays.triangle_count, cudaMemcpyHostToDevice),
-                              "copying a solid");
+    return carom_device_copy(device, (void *)solid->arrays.represents, represents,
+                             solid->arrays.triangle_count, cudaMemcpyHostToDevice,
+                             "copying a solid");
 }
 
 /* Once per solid that intersects itself. */
@@ -656,9 +653,8 @@ static carom_status reserve_joined(carom_device *device, carom_device_solid *sol
         CAROM_DEVICE_TRY(carom_device_reserve(device, &u->joined, used, "regions of a solid"));
     }
     ++u->list;
-    carom_status status = carom_device_check(
-        device, cudaMemcpy(u->across, across, 3 * count * sizeof(*across), cudaMemcpyHostToDevice),
-        "copying a solid");
+    carom_status status = carom_device_copy(device, u->across, across, 3 * count * sizeof(*across),
+                                            cudaMemcpyHostToDevice, "copying a solid");
     if (status != CAROM_OK) carom_device_release(&u->joined);
     return status;
 }
@@ -695,10 +691,8 @@ static carom_status update_join(carom_device *device, carom_device_solid *solid,
     CAROM_DEVICE_TRY(reserve_joined(device, solid, across));
     CAROM_DEVICE_TRY(run_step(device, &a, join_launch));
     *first_count = *(const uint32_t *)device->pinned.data;
-    return carom_device_check(device,
-                              cudaMemcpy(firsts, solid->updates.list,
-                                         *first_count * sizeof(*firsts), cudaMemcpyDeviceToHost),
-                              "reading an update");
+    return carom_device_copy(device, firsts, solid->updates.list, *first_count * sizeof(*firsts),
+                             cudaMemcpyDeviceToHost, "reading an update");
 }
 
 static void plain_launch(carom_device *device, carom_device_op *op) {
@@ -720,10 +714,9 @@ static carom_status update_mark_plain(carom_device *device, carom_device_solid *
     a.triangles = firsts;
     a.count = first_count;
     CAROM_DEVICE_TRY(run_step(device, &a, plain_launch));
-    return carom_device_check(device,
-                              cudaMemcpy(represents, solid->arrays.represents,
-                                         solid->arrays.triangle_count, cudaMemcpyDeviceToHost),
-                              "reading an update");
+    return carom_device_copy(device, represents, solid->arrays.represents,
+                             solid->arrays.triangle_count, cudaMemcpyDeviceToHost,
+                             "reading an update");
 }
 
 extern "C" __attribute__((visibility("default")))

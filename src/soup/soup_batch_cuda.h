@@ -257,9 +257,8 @@ static carom_status carom_batch_decide_on_host(carom_device *device, void *on_de
     if (entries == nullptr)
         return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for %llu undecided triangles",
                                  (unsigned long long)count);
-    carom_status status = carom_device_check(
-        device, cudaMemcpy(entries, on_device, count * sizeof(ENTRY), cudaMemcpyDeviceToHost),
-        "reading what is undecided");
+    carom_status status = carom_device_copy(device, entries, on_device, count * sizeof(ENTRY),
+                                            cudaMemcpyDeviceToHost, "reading what is undecided");
     if (status == CAROM_OK) {
         answer *answers = (answer *)entries; /* each is written after its entries were read */
         qsort(entries, count, sizeof(ENTRY), carom_batch_compare<ENTRY>);
@@ -491,9 +490,8 @@ static carom_status carom_batch_of_host(carom_device *device, const carom_device
         CAROM_DEVICE_TRY(carom_batch_submit<KIND>(device, soup, from, some, to, decide));
         CAROM_DEVICE_TRY(carom_device_finish(device));
         *on_host += device->steps.open_in_doubles;
-        CAROM_DEVICE_TRY(carom_device_check(
-            device, cudaMemcpy(out + at, to, some * sizeof(result), cudaMemcpyDeviceToHost),
-            "copying results"));
+        CAROM_DEVICE_TRY(carom_device_copy(device, out + at, to, some * sizeof(result),
+                                           cudaMemcpyDeviceToHost, "copying results"));
     }
     return CAROM_OK;
 }

@@ -590,10 +590,8 @@ static carom_status soup_update(carom_device *device, carom_device_soup *soup,
 static carom_status soup_get_positions(carom_device *device, const carom_device_soup *soup,
                                        void *positions) {
     CAROM_DEVICE_TRY(carom_device_finish(device));
-    return carom_device_check(
-        device,
-        cudaMemcpy(positions, soup->positions.data, position_bytes(soup), cudaMemcpyDeviceToHost),
-        "reading positions");
+    return carom_device_copy(device, positions, soup->positions.data, position_bytes(soup),
+                             cudaMemcpyDeviceToHost, "reading positions");
 }
 
 static uint32_t soup_degenerate_faces(const carom_device_soup *soup) {

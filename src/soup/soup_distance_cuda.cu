@@ -293,12 +293,17 @@ struct distance_item {
     distance_box box;
     carom_soup_along along;
 
-    __device__ void load(const distance_view &v, const distance_pose &p, int side, uint32_t slot) {
-        box = distance_entry(v, p, side, 0, slot);
-        box.any = box.any && distance_searched(v, side, slot);
-        if (!box.any || !carom_soup_distance_usable(&p.near)) return;
+    /* Whether it can matter beside all of the other leaf. */
+    __device__ bool load(const distance_view &v, const distance_pose &p, int side, uint32_t slot,
+                         const distance_box &leaf, double most) {
+        box = distance_child(v, p, side, 0, slot);
+        if (!box.any) return false;
+        double bound = side == 0 ? distance_bound(p, box, leaf) : distance_bound(p, leaf, box);
+        if (bound > most) return false;
+        if (!carom_soup_distance_usable(&p.near)) return true;
         carom_triangle t = distance_triangle(v, p, side, slot);
         along = carom_soup_along_of(&p.near, &t);
+        return true;
     }
 };
 
@@ -319,14 +324,22 @@ static __global__ void __launch_bounds__(DISTANCE_THREADS)
         double farthest = distance_limit(p) * p.near.distance;
         bool usable = carom_soup_distance_usable(&p.near);
         uint32_t slot_a = pair.y * CAROM_WARP + lane, first_b = pair.z * CAROM_WARP;
+        /* the direction may be another one than that of the bound in the list */
+        distance_box leaf_a = distance_entry(v, p, 0, 1, pair.y);
+        distance_box leaf_b = distance_entry(v, p, 1, 1, pair.z);
+        bool far = distance_bound(p, leaf_a, leaf_b) > most;
+        if (__any_sync(~0u, far)) continue;
         distance_item mine;
-        mine.load(v, p, 0, slot_a);
+        bool matters = mine.load(v, p, 0, slot_a, leaf_b, most);
+        if (!__any_sync(~0u, matters)) continue;
         __syncwarp();
-        others[warp][lane].load(v, p, 1, first_b + lane);
+        bool other_matters = others[warp][lane].load(v, p, 1, first_b + lane, leaf_a, most);
+        unsigned there = __ballot_sync(~0u, other_matters);
         __syncwarp();
-        for (uint32_t i = 0; i < CAROM_WARP; ++i) {
+        for (; there != 0; there &= there - 1) {
+            uint32_t i = (uint32_t)__ffs((int)there) - 1u;
             const distance_item &other = others[warp][i];
-            bool left = mine.box.any && other.box.any;
+            bool left = matters;
             double bound = left ? distance_bound(p, mine.box, other.box) : HUGE_VAL;
             left = left && !(bound > most);
             left = left && !(usable && carom_soup_distance_exceeds(&p.near, &mine.along,

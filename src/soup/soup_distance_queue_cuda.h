@@ -146,8 +146,7 @@ static carom_status distance_read(carom_device *device, const void *from, uint64
     if (*to == nullptr)
         return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for %llu bytes of a search",
                                  (unsigned long long)bytes);
-    return carom_device_check(device, cudaMemcpy(*to, from, bytes, cudaMemcpyDeviceToHost),
-                              "reading a search");
+    return carom_device_copy(device, *to, from, bytes, cudaMemcpyDeviceToHost, "reading a search");
 }
 
 static uint64_t distance_position_bytes(const carom_soup_cuda_arrays &soup) {
@@ -213,11 +212,9 @@ static carom_status distance_finish_contact(carom_device *device,
                 carom_device_fail(device, status, "the host could not find which faces meet first");
     }
     if (status == CAROM_OK)
-        status =
-            carom_device_check(device,
-                               cudaMemcpy(q->gaps + arguments->first, h.gaps,
-                                          count * sizeof(carom_soup_gap), cudaMemcpyHostToDevice),
-                               "writing a search");
+        status = carom_device_copy(device, q->gaps + arguments->first, h.gaps,
+                                   count * sizeof(carom_soup_gap), cudaMemcpyHostToDevice,
+                                   "writing a search");
     h.release();
     return status;
 }
@@ -311,8 +308,8 @@ static carom_status distance_some_of_host(carom_device *device, const carom_devi
     work->undecided += device->steps.open_in_doubles;
     void *to = query->meet != nullptr ? (void *)(query->meet + first) : query->gaps + first;
     uint64_t size = query->meet != nullptr ? sizeof(bool) : sizeof(carom_soup_gap);
-    return carom_device_check(device, cudaMemcpy(to, results, *bad * size, cudaMemcpyDeviceToHost),
-                              "copying distances");
+    return carom_device_copy(device, to, results, *bad * size, cudaMemcpyDeviceToHost,
+                             "copying distances");
 }
 
 /* Where memory runs out with many poses, fewer are searched at a time. */

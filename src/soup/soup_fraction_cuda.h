@@ -159,9 +159,8 @@ static carom_status points_fractions(carom_device *device, const carom_device_fi
                  {to + row, field->moments, field->moment_bytes}};
     for (const auto &part : parts)
         if (part.bytes != 0)
-            CAROM_DEVICE_TRY(carom_device_check(
-                device, cudaMemcpy(part.to, part.from, part.bytes, cudaMemcpyHostToDevice),
-                "copying moments"));
+            CAROM_DEVICE_TRY(carom_device_copy(device, part.to, part.from, part.bytes,
+                                               cudaMemcpyHostToDevice, "copying moments"));
     *carom_device_arguments<fraction_arguments>(&op) =
         fraction_arguments{*field, points, fractions, count};
     return carom_device_submit(device, &op);
@@ -178,9 +177,8 @@ static carom_status points_fractions_of_host(carom_device *device, const carom_d
             device, field, carom_device_scratch_data<carom_vec3>(device, CAROM_SCRATCH_BATCH_INPUT),
             some, out));
         CAROM_DEVICE_TRY(carom_device_finish(device));
-        CAROM_DEVICE_TRY(carom_device_check(
-            device, cudaMemcpy(fractions + at, out, some * sizeof(*out), cudaMemcpyDeviceToHost),
-            "copying results"));
+        CAROM_DEVICE_TRY(carom_device_copy(device, fractions + at, out, some * sizeof(*out),
+                                           cudaMemcpyDeviceToHost, "copying results"));
     }
     return CAROM_OK;
 }

@@ -173,11 +173,9 @@ static carom_status distance_gaps(carom_device *device, const carom_device_posed
             "copying pairs"));
         CAROM_DEVICE_TRY(carom_device_submit(device, &op));
         CAROM_DEVICE_TRY(carom_device_finish(device));
-        CAROM_DEVICE_TRY(carom_device_check(
-            device,
-            cudaMemcpy(gaps + at, device->scratch[CAROM_SCRATCH_DISTANCE_OUTPUT].data,
-                       some * sizeof(carom_soup_gap), cudaMemcpyDeviceToHost),
-            "copying distances"));
+        CAROM_DEVICE_TRY(carom_device_copy(
+            device, gaps + at, device->scratch[CAROM_SCRATCH_DISTANCE_OUTPUT].data,
+            some * sizeof(carom_soup_gap), cudaMemcpyDeviceToHost, "copying distances"));
     }
     return CAROM_OK;
 }

@@ -82,11 +82,11 @@ static carom_status points_signed_of_host(carom_device *device, const carom_devi
                           some, (double *)out, (carom_hit *)(out + row), not_farther));
         CAROM_DEVICE_TRY(carom_device_finish(device));
         *on_host += device->steps.open_in_doubles;
-        cudaError_t error =
-            cudaMemcpy(distances + at, out, some * sizeof(*distances), cudaMemcpyDeviceToHost);
-        if (error == cudaSuccess && hits != nullptr)
-            error = cudaMemcpy(hits + at, out + row, some * sizeof(*hits), cudaMemcpyDeviceToHost);
-        CAROM_DEVICE_TRY(carom_device_check(device, error, "copying results"));
+        CAROM_DEVICE_TRY(carom_device_copy(device, distances + at, out, some * sizeof(*distances),
+                                           cudaMemcpyDeviceToHost, "copying results"));
+        if (hits != nullptr)
+            CAROM_DEVICE_TRY(carom_device_copy(device, hits + at, out + row, some * sizeof(*hits),
+                                               cudaMemcpyDeviceToHost, "copying results"));
     }
     return CAROM_OK;
 }

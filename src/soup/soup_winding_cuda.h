@@ -283,9 +283,8 @@ static carom_status points_winding_of_host(carom_device *device, const carom_dev
             device, soup, carom_device_scratch_data<carom_vec3>(device, CAROM_SCRATCH_BATCH_INPUT),
             some, out));
         CAROM_DEVICE_TRY(carom_device_finish(device));
-        CAROM_DEVICE_TRY(carom_device_check(
-            device, cudaMemcpy(windings + at, out, some * sizeof(*out), cudaMemcpyDeviceToHost),
-            "copying results"));
+        CAROM_DEVICE_TRY(carom_device_copy(device, windings + at, out, some * sizeof(*out),
+                                           cudaMemcpyDeviceToHost, "copying results"));
     }
     return CAROM_OK;
 }

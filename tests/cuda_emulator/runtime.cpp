@@ -211,9 +211,14 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     return device().lost;
 }
 
+/* Where the host gives memory that is not pinned, this returns once it is staged: the default
+ * stream copies it to the device later, and streams that do not block do not wait for that. */
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
+    LOCK;
     cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, nullptr);
-    return error != cudaSuccess ? error : cudaStreamSynchronize(nullptr);
+    bool staged =
+        touches(to, bytes) && !touches(from, bytes) && !holds(device().pinned, from, bytes);
+    return error != cudaSuccess || staged ? error : cudaStreamSynchronize(nullptr);
 }
 
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream) {
@@ -225,8 +230,7 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stre
 }
 
 cudaError_t cudaMemset(void *to, int value, size_t bytes) {
-    cudaError_t error = cudaMemsetAsync(to, value, bytes, nullptr);
-    return error != cudaSuccess ? error : cudaStreamSynchronize(nullptr);
+    return cudaMemsetAsync(to, value, bytes, nullptr); /* does not wait */
 }
 
 /* ---- Graphs ---------------------------------------------------------------------------------- */
