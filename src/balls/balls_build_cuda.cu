@@ -362,10 +362,8 @@ carom_status carom_balls_cuda_set(carom_device *device, carom_device_balls *ball
         on_device[0].v.spheres = (const carom_balls_sphere *)to->spheres.data;
         on_device[0].v.starts = (const uint32_t *)to->starts.data;
         for (unsigned i = 1; i < REPLICAS; ++i) on_device[i] = on_device[0];
-        status = carom_device_check(
-            device,
-            cudaMemcpy(balls->view.data, on_device, sizeof(on_device), cudaMemcpyHostToDevice),
-            "copying balls");
+        status = carom_device_write(device, balls->view.data, on_device, sizeof(on_device),
+                                    "copying balls");
     }
     if (status != CAROM_OK) {
         balls->entries = entries;

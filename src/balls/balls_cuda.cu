@@ -371,11 +371,9 @@ static carom_status overlap_reserve(carom_device *device, carom_device_op *op) {
         carom_status status =
             carom_device_reserve_scratch(device, CAROM_SCRATCH_BALLS_QUERIES, bytes, "balls");
         if (status == CAROM_OK)
-            status = carom_device_check(device,
-                                        cudaMemcpy(carom_device_scratch_data<query_view>(
-                                                       device, CAROM_SCRATCH_BALLS_QUERIES),
-                                                   views, bytes, cudaMemcpyHostToDevice),
-                                        "copying queries");
+            status = carom_device_write(
+                device, carom_device_scratch_data<query_view>(device, CAROM_SCRATCH_BALLS_QUERIES),
+                views, bytes, "copying queries");
         delete[] views;
         CAROM_DEVICE_TRY(status);
     }

@@ -134,19 +134,24 @@ static carom_status device_cuda_release(carom_device *device, void *memory) {
 }
 
 static carom_status device_cuda_copy(carom_device *device, void *to, const void *from,
-                                     uint64_t bytes, cudaMemcpyKind kind) {
+                                     uint64_t bytes, cudaMemcpyKind kind, const char *what) {
     CAROM_DEVICE_TRY(carom_device_check_lost(device));
-    DEVICE_CUDA_TRY(device, cudaMemcpyAsync(to, from, bytes, kind, device->stream), "a copy");
-    DEVICE_CUDA_TRY(device, cudaStreamSynchronize(device->stream), "a copy");
+    DEVICE_CUDA_TRY(device, cudaMemcpyAsync(to, from, bytes, kind, device->stream), what);
+    DEVICE_CUDA_TRY(device, cudaStreamSynchronize(device->stream), what);
     return CAROM_OK;
 }
 
+carom_status carom_device_write(carom_device *device, void *to, const void *from, uint64_t bytes,
+                                const char *what) {
+    return device_cuda_copy(device, to, from, bytes, cudaMemcpyHostToDevice, what);
+}
+
 static carom_status write(carom_device *device, void *to, const void *from, uint64_t bytes) {
-    return device_cuda_copy(device, to, from, bytes, cudaMemcpyHostToDevice);
+    return carom_device_write(device, to, from, bytes, "a copy");
 }
 
 static carom_status read(carom_device *device, void *to, const void *from, uint64_t bytes) {
-    return device_cuda_copy(device, to, from, bytes, cudaMemcpyDeviceToHost);
+    return device_cuda_copy(device, to, from, bytes, cudaMemcpyDeviceToHost, "a copy");
 }
 
 /* ---- Who uses scratch, in checked builds ----------------------------------------------------- */

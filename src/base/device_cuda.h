@@ -233,6 +233,12 @@ void carom_device_outdate_frames();
 /* The same for device->pinned. */
 carom_status carom_device_reserve_pinned(carom_device *device, uint64_t bytes);
 
+/* Copies from the host, for all streams: the copy is complete when this returns. That of cudaMemcpy
+ * is not: from pageable memory it may return before its bytes have arrived. As cudaMemset, it is
+ * queued on the default stream, which device->stream does not wait for. */
+carom_status carom_device_write(carom_device *device, void *to, const void *from, uint64_t bytes,
+                                const char *what);
+
 /* Makes a result large enough for `count` pairs. */
 carom_status carom_device_reserve_pairs(carom_device *device, carom_cuda_pairs *pairs,
                                         uint64_t count);

@@ -51,8 +51,7 @@ static uint32_t face_corners_of(const carom_hull_faces *faces) {
 static carom_status put_hull_part(carom_device *device, void *to, const void *from,
                                   uint64_t bytes) {
     if (bytes == 0) return CAROM_OK;
-    return carom_device_check(device, cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice),
-                              "copying a hull");
+    return carom_device_write(device, to, from, bytes, "copying a hull");
 }
 
 static carom_status fill_hull(carom_device *device, const carom_hull_view *view,
@@ -140,10 +139,8 @@ static carom_status shapes_create(carom_device *device, const carom_device_shape
     uint64_t bytes = ((uint64_t)count + 1) * sizeof(*shapes);
     carom_status status = carom_device_reserve(device, &made->memory, bytes, "shapes");
     if (status == CAROM_OK && count != 0)
-        status = carom_device_check(
-            device,
-            cudaMemcpy(made->memory.data, shapes, count * sizeof(*shapes), cudaMemcpyHostToDevice),
-            "copying shapes");
+        status = carom_device_write(device, made->memory.data, shapes, count * sizeof(*shapes),
+                                    "copying shapes");
     if (status != CAROM_OK) {
         carom_device_release(&made->memory);
         delete made;

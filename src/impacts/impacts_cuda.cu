@@ -817,24 +817,38 @@ static carom_status impacts_cuda_decide_here(carom_device *device, impacts_cuda_
 }
 
 /* Appends hits of the host to those of the device, or offers them for the first. */
-static void impacts_cuda_append(carom_device_op *op, const impacts_cuda_search &x,
-                                const carom_device_motion *motions, uint64_t count,
-                                const impacts_cuda_finishing *f) {
+static carom_status impacts_cuda_append(carom_device *device, carom_device_op *op,
+                                        const impacts_cuda_search &x,
+                                        const carom_device_motion *motions, uint64_t count,
+                                        const impacts_cuda_finishing *f) {
     carom_device_count *n = op->counters->n; /* on the device */
     uint64_t there = f->hits - count;
     CAROM_ASSERT(f->hits <= x.hits.keys.capacity);
+    struct part {
+        void *to;
+        const void *from;
+        uint64_t bytes;
+    };
     for (uint64_t i = 0; i < count; ++i) { /* few */
         uint32_t index = (uint32_t)(there + i);
-        (void)cudaMemcpy(x.hits.keys.data + index, &motions[i].key, sizeof(uint64_t),
-                         cudaMemcpyHostToDevice);
-        (void)cudaMemcpy(x.hits.index + index, &index, sizeof(index), cudaMemcpyHostToDevice);
-        (void)cudaMemcpy(x.hits.times + index, &motions[i].time, sizeof(carom_interval),
-                         cudaMemcpyHostToDevice);
+        const part hit[] = {
+            {x.hits.keys.data + index, &motions[i].key, sizeof(uint64_t)},
+            {x.hits.index + index, &index, sizeof(index)},
+            {x.hits.times + index, &motions[i].time, sizeof(carom_interval)},
+        };
+        for (const part &p : hit)
+            CAROM_DEVICE_TRY(carom_device_write(device, p.to, p.from, p.bytes, "hits of the host"));
     }
-    (void)cudaMemcpy(x.hits.keys.count, &f->hits, sizeof(f->hits), cudaMemcpyHostToDevice);
-    (void)cudaMemcpy(&n[IMPACTS_N_LOWER], &f->lower, sizeof(f->lower), cudaMemcpyHostToDevice);
-    (void)cudaMemcpy(&n[IMPACTS_N_UPPER], &f->upper, sizeof(f->upper), cudaMemcpyHostToDevice);
-    (void)cudaMemset(&n[IMPACTS_N_KEY], 0xFF, sizeof(*n));
+    const part all[] = {
+        {x.hits.keys.count, &f->hits, sizeof(f->hits)},
+        {&n[IMPACTS_N_LOWER], &f->lower, sizeof(f->lower)},
+        {&n[IMPACTS_N_UPPER], &f->upper, sizeof(f->upper)},
+    };
+    for (const part &p : all)
+        CAROM_DEVICE_TRY(carom_device_write(device, p.to, p.from, p.bytes, "hits of the host"));
+    return carom_device_check(device,
+                              cudaMemsetAsync(&n[IMPACTS_N_KEY], 0xFF, sizeof(*n), device->stream),
+                              "hits of the host");
 }
 
 /* Decides what doubles left open, and makes the results anew where that adds to them. */
@@ -858,11 +872,13 @@ static carom_status impacts_cuda_finish_here(carom_device *device, carom_device_
         bool timing = device->timing; /* its clock has stopped */
         impacts_cuda_search x = impacts_cuda_take(device, op);
         device->timing = false;
-        impacts_cuda_append(op, x, motions, hits, f);
-        impacts_cuda_launch_results(device, op, x);
+        status = impacts_cuda_append(device, op, x, motions, hits, f);
+        if (status == CAROM_OK) {
+            impacts_cuda_launch_results(device, op, x);
+            status = carom_device_check(device, cudaStreamSynchronize(device->stream),
+                                        "results of the host");
+        }
         device->timing = timing;
-        status = carom_device_check(device, cudaStreamSynchronize(device->stream),
-                                    "results of the host");
     }
     delete[] motions;
     return status;

@@ -633,10 +633,8 @@ static carom_status update_sum(carom_device *device, carom_device_solid *solid,
 static carom_status update_set_represents(carom_device *device, carom_device_solid *solid,
                                           const uint8_t *represents) {
     CAROM_DEVICE_TRY(carom_device_finish(device));
-    return carom_device_check(device,
-                              cudaMemcpy((void *)solid->arrays.represents, represents,
-                                         solid->arrays.triangle_count, cudaMemcpyHostToDevice),
-                              "copying a solid");
+    return carom_device_write(device, (void *)solid->arrays.represents, represents,
+                              solid->arrays.triangle_count, "copying a solid");
 }
 
 /* Once per solid that intersects itself. */
@@ -656,9 +654,8 @@ static carom_status reserve_joined(carom_device *device, carom_device_solid *sol
         CAROM_DEVICE_TRY(carom_device_reserve(device, &u->joined, used, "regions of a solid"));
     }
     ++u->list;
-    carom_status status = carom_device_check(
-        device, cudaMemcpy(u->across, across, 3 * count * sizeof(*across), cudaMemcpyHostToDevice),
-        "copying a solid");
+    carom_status status = carom_device_write(device, u->across, across, 3 * count * sizeof(*across),
+                                             "copying a solid");
     if (status != CAROM_OK) carom_device_release(&u->joined);
     return status;
 }

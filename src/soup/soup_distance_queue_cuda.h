@@ -213,11 +213,8 @@ static carom_status distance_finish_contact(carom_device *device,
                 carom_device_fail(device, status, "the host could not find which faces meet first");
     }
     if (status == CAROM_OK)
-        status =
-            carom_device_check(device,
-                               cudaMemcpy(q->gaps + arguments->first, h.gaps,
-                                          count * sizeof(carom_soup_gap), cudaMemcpyHostToDevice),
-                               "writing a search");
+        status = carom_device_write(device, q->gaps + arguments->first, h.gaps,
+                                    count * sizeof(carom_soup_gap), "writing a search");
     h.release();
     return status;
 }

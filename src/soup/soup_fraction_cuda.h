@@ -159,9 +159,8 @@ static carom_status points_fractions(carom_device *device, const carom_device_fi
                  {to + row, field->moments, field->moment_bytes}};
     for (const auto &part : parts)
         if (part.bytes != 0)
-            CAROM_DEVICE_TRY(carom_device_check(
-                device, cudaMemcpy(part.to, part.from, part.bytes, cudaMemcpyHostToDevice),
-                "copying moments"));
+            CAROM_DEVICE_TRY(
+                carom_device_write(device, part.to, part.from, part.bytes, "copying moments"));
     *carom_device_arguments<fraction_arguments>(&op) =
         fraction_arguments{*field, points, fractions, count};
     return carom_device_submit(device, &op);

@@ -256,11 +256,11 @@ static carom_status soup_segments(carom_device *device, const carom_device_posed
                                                   "segments"));
     char *memory = carom_device_scratch_data<char>(device, CAROM_SCRATCH_SEGMENTS_ROWS);
     (void)segments_cuda_lay_out(count, memory, &rows);
+    CAROM_DEVICE_TRY(
+        carom_device_write(device, rows.pairs, pairs, count * sizeof(*pairs), "copying pairs"));
     CAROM_DEVICE_TRY(carom_device_check(
-        device, cudaMemcpy(rows.pairs, pairs, count * sizeof(*pairs), cudaMemcpyHostToDevice),
-        "copying pairs"));
-    CAROM_DEVICE_TRY(carom_device_check(
-        device, cudaMemset(rows.counts + count, 0, sizeof(*rows.counts)), "clearing a count"));
+        device, cudaMemsetAsync(rows.counts + count, 0, sizeof(*rows.counts), device->stream),
+        "clearing a count"));
     *carom_device_arguments<segments_cuda_arguments>(&op) =
         segments_cuda_arguments{*a, b != nullptr ? *b : carom_device_posed{}, count, result};
     CAROM_DEVICE_TRY(carom_device_submit(device, &op));
