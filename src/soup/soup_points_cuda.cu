@@ -206,16 +206,20 @@ static __global__ void __launch_bounds__(CAROM_BATCH_THREADS)
 
 /* ---- A warp per point ------------------------------------------------------------------------ */
 
+/* Decisions in integers per lane and point. A point needs one or two, the centre of a sphere one per
+ * triangle: so many take seconds on one warp, and milliseconds on the host. */
+#define POINTS_INTEGER_DECISIONS 4u
+
 /* The search of carom_batch_walk: first for the least distance, then for the nearest triangle of
- * each lane. With EXACT what doubles leave open is decided in integers; where these do not fit, a
- * third search lists all triangles that may be the nearest. */
+ * each lane. With EXACT what doubles leave open is decided in integers; where these do not fit, or
+ * too much is open, a third search lists all triangles that may be the nearest. */
 template <bool EXACT> struct points_search {
     const points_view *v;
     carom_vec3 point;
     points_errors e;
-    double least, square; /* of all distances; what squared bounds are compared with */
-    uint32_t query;
-    bool any, found, open; /* any triangle; one of this lane; one that is undecided */
+    double least, square;      /* of all distances; what squared bounds are compared with */
+    uint32_t query, decisions; /* in integers, of this lane */
+    bool any, found, open;     /* any triangle; one of this lane; one that is undecided */
     int pass;
     points_candidate best;
     carom_device_list<points_open> list;
@@ -268,11 +272,12 @@ template <bool EXACT> struct points_search {
         }
     }
 
-    __device__ int not_farther(points_candidate &a, points_candidate &b) const {
+    __device__ int not_farther(points_candidate &a, points_candidate &b) {
         int verdict = points_not_farther(point, e, a, b);
-        if (!EXACT || verdict != CAROM_UNDECIDED ||
+        if (!EXACT || verdict != CAROM_UNDECIDED || open || decisions == POINTS_INTEGER_DECISIONS ||
             !carom_nearer_fits(point, &a.triangle, &b.triangle))
             return verdict;
+        ++decisions;
         return carom_not_farther_in_integers(point, &a.triangle, &b.triangle) ? CAROM_YES
                                                                               : CAROM_NO;
     }
@@ -312,6 +317,7 @@ static __device__ bool points_search_one(const points_view &v, uint32_t query, c
                                          points_search<EXACT> &s) {
     s.v = &v;
     s.query = query;
+    s.decisions = 0;
     s.point = v.in[query];
     s.e = points_errors_of(*v.tree.frame, s.point);
     s.least = HUGE_VAL;

@@ -2,8 +2,10 @@
 /* The calls of the CUDA runtime on the CPU: memory, streams, events, graphs, launches.
  *
  * What is queued on a stream runs when something waits for the stream, so that a result which is
- * read too early is not there. Device memory is memory of its own, filled with a pattern; copies
- * check which side they are on. */
+ * read too early is not there. The default stream is one of them, and others do not wait for it:
+ * what cudaMemcpy brings to the device from pageable memory, and cudaMemset, may come after kernels
+ * that are launched later. Device memory is memory of its own, filled with a pattern; copies check
+ * which side they are on. */
 #include "emulator.h"
 
 #include <chrono>
@@ -157,8 +159,10 @@ cudaError_t carom_emulated_queue(cudaStream_t stream, std::function<void()> what
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
     ENTER;
+    if ((flags & cudaStreamNonBlocking) == 0)
+        return fail(cudaErrorInvalidValue); /* no other here */
     *stream = new carom_emulated_stream{};
     device().streams.push_back(*stream);
     return cudaSuccess;
@@ -214,11 +218,10 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 /* Where the host gives memory that is not pinned, this returns once it is staged: the default
  * stream copies it to the device later, and streams that do not block do not wait for that. */
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
-    LOCK;
+    ENTER;
+    bool returns_early = !touches(from, bytes) && !holds(device().pinned, from, bytes);
     cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, nullptr);
-    bool staged =
-        touches(to, bytes) && !touches(from, bytes) && !holds(device().pinned, from, bytes);
-    return error != cudaSuccess || staged ? error : cudaStreamSynchronize(nullptr);
+    return error != cudaSuccess || returns_early ? error : cudaStreamSynchronize(nullptr);
 }
 
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream) {
@@ -230,7 +233,7 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stre
 }
 
 cudaError_t cudaMemset(void *to, int value, size_t bytes) {
-    return cudaMemsetAsync(to, value, bytes, nullptr); /* does not wait */
+    return cudaMemsetAsync(to, value, bytes, nullptr); /* does not wait either */
 }
 
 /* ---- Graphs ---------------------------------------------------------------------------------- */
