@@ -206,8 +206,8 @@ static __global__ void __launch_bounds__(CAROM_BATCH_THREADS)
 
 /* ---- A warp per point ------------------------------------------------------------------------ */
 
-/* Decisions in integers per lane and point. A point needs one or two, the centre of a sphere one per
- * triangle: so many take seconds on one warp, and milliseconds on the host. */
+/* Decisions in integers per lane and point. A point needs one or two, the centre of a sphere one
+ * per triangle: so many take seconds on one warp, and milliseconds on the host. */
 #define POINTS_INTEGER_DECISIONS 4u
 
 /* The search of carom_batch_walk: first for the least distance, then for the nearest triangle of
