@@ -331,19 +331,22 @@ static carom_status mix(const options *o, const mixture *m, carom_gas_sphere *sp
     return o->mixture != NULL && *labels == NULL ? CAROM_NO_MEMORY : CAROM_OK;
 }
 
-/* A mixture that does not fit a lattice for its largest spheres: *spheres is NULL where it does not
- * fit at all. */
-static carom_status scatter(const options *o, const carom_gas_def *def, const mixture *m,
+/* A mixture that does not fit a lattice for its largest spheres. */
+static carom_status scatter(cli *cli, const options *o, const carom_gas_def *def, const mixture *m,
                             uint64_t count, carom_gas_sphere **spheres, gas_label **labels) {
     uint8_t *kind_of = malloc(count);
-    if (kind_of == NULL) return CAROM_NO_MEMORY;
-    *spheres = scene_gas_scatter(def, count, m->kinds, m->count, seed_of(o), kind_of);
-    if (*spheres != NULL) {
+    if (kind_of == NULL) return fail_memory(cli, count);
+    carom_status status = scene_gas_scatter(def, count, m->kinds, m->count, seed_of(o),
+                                            bar_progress, &cli->bar, kind_of, spheres);
+    bar_clear(&cli->bar);
+    if (status == CAROM_OK) {
         *labels = label_kinds(kind_of, count);
+        if (*labels == NULL) status = CAROM_NO_MEMORY;
         scene_gas_heat(*spheres, count, seed_of(o));
     }
     free(kind_of);
-    return *spheres != NULL && *labels == NULL ? CAROM_NO_MEMORY : CAROM_OK;
+    if (status == CAROM_BAD_INPUT) return fail_to_mix(cli, count, def);
+    return status == CAROM_NO_MEMORY ? fail_memory(cli, count) : status;
 }
 
 static carom_status create_of(cli *cli, const carom_gas_def *def, const carom_gas_sphere *spheres,
@@ -388,14 +391,12 @@ static carom_status create(cli *cli, const options *o, carom_gas_def *def, gas_l
         scene_gas_keep_inside(spheres, count, def);
         if (mixed) status = mix(o, &m, spheres, count, labels);
     } else {
-        if (o->mixture != NULL) status = scatter(o, def, &m, count, &spheres, labels);
-        if (status == CAROM_OK && spheres == NULL && o->mixture == NULL)
-            return fail_to_fit(cli, count, radius, def);
-        if (status == CAROM_OK && spheres == NULL) return fail_to_mix(cli, count, def);
+        if (o->mixture == NULL) return fail_to_fit(cli, count, radius, def);
+        status = scatter(cli, o, def, &m, count, &spheres, labels);
     }
     if (status != CAROM_OK) {
         free(spheres);
-        return fail_memory(cli, count);
+        return fits ? fail_memory(cli, count) : status;
     }
     if (is_given(o->speed)) scene_gas_set_speed(spheres, count, o->speed);
     status = create_of(cli, def, spheres, count, gas);

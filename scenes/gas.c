@@ -267,6 +267,7 @@ void scene_gas_keep_inside(carom_gas_sphere *spheres, uint64_t count, const caro
 /* ---- Mixtures of unlike radii ---------------------------------------------------------------- */
 
 #define SCATTER_TRIES 20000 /* positions per sphere: then it is taken not to fit */
+#define SCATTER_STEP  1024  /* spheres between two calls of progress: some milliseconds */
 #define NO_SPHERE     UINT32_MAX
 
 /* The spheres of one kind by the cells of a grid, whose edge is no less than their diameter. */
@@ -280,6 +281,8 @@ typedef struct scatter_work {
     const carom_gas_def *def;
     carom_gas_sphere *spheres;
     scatter_grid grids[SCENE_GAS_MOST_KINDS]; /* the largest radius first */
+    carom_progress_fn *progress;
+    void *progress_user;
 } scatter_work;
 
 static bool scatter_begin(const scatter_work *work, scatter_grid *grid, double radius,
@@ -397,9 +400,13 @@ static carom_gas_sphere *scatter_lattice(const carom_gas_def *def, uint64_t coun
     return lattice;
 }
 
-/* Places all spheres; false when there is no memory or one does not fit. */
-static bool scatter_all(scatter_work *work, uint64_t count, const scene_gas_kind *kinds,
-                        uint32_t kind_count, uint64_t seed, uint8_t *kind_of) {
+static bool scatter_is_cancelled(const scatter_work *work, uint64_t made, uint64_t count) {
+    return made % SCATTER_STEP == 0 && work->progress != NULL &&
+           work->progress(work->progress_user, "inserting spheres", (double)made / (double)count);
+}
+
+static carom_status scatter_all(scatter_work *work, uint64_t count, const scene_gas_kind *kinds,
+                                uint32_t kind_count, uint64_t seed, uint8_t *kind_of) {
     uint64_t counts[SCENE_GAS_MOST_KINDS], made = 0;
     uint32_t ranked[SCENE_GAS_MOST_KINDS];
     carom_random random = {seed};
@@ -408,39 +415,51 @@ static bool scatter_all(scatter_work *work, uint64_t count, const scene_gas_kind
     for (uint32_t rank = 0; rank < kind_count; ++rank) {
         const uint32_t k = ranked[rank];
         const scene_gas_kind *kind = &kinds[k];
-        if (!scatter_begin(work, &work->grids[rank], kind->radius, counts[k], count)) return false;
+        if (!scatter_begin(work, &work->grids[rank], kind->radius, counts[k], count))
+            return CAROM_NO_MEMORY;
         carom_gas_sphere *lattice = NULL;
         if (made == 0 && counts[k] != 0)
             lattice = scatter_lattice(work->def, counts[k], kind->radius, seed);
-        bool fits = true;
-        for (uint64_t n = 0; n < counts[k] && fits; ++n) {
+        carom_status status = CAROM_OK;
+        for (uint64_t n = 0; n < counts[k] && status == CAROM_OK; ++n) {
             carom_gas_sphere *s = &work->spheres[made];
             *s = (carom_gas_sphere){.radius = kind->radius, .mass = kind->mass};
             if (lattice != NULL) s->position = lattice[n].position;
             if (lattice != NULL) scatter_file(work, &work->grids[rank], (uint32_t)made);
-            if (lattice == NULL) fits = scatter_insert(work, rank, (uint32_t)made, &random);
+            if (lattice == NULL && !scatter_insert(work, rank, (uint32_t)made, &random))
+                status = CAROM_BAD_INPUT;
             if (kind_of != NULL) kind_of[made] = (uint8_t)k;
             ++made;
+            if (status == CAROM_OK && scatter_is_cancelled(work, made, count))
+                status = CAROM_CANCELLED;
         }
         free(lattice);
-        if (!fits) return false;
+        if (status != CAROM_OK) return status;
     }
-    return true;
+    return CAROM_OK;
 }
 
-carom_gas_sphere *scene_gas_scatter(const carom_gas_def *def, uint64_t count,
-                                    const scene_gas_kind *kinds, uint32_t kind_count, uint64_t seed,
-                                    uint8_t *kind_of) {
-    if (count == 0 || count >= NO_SPHERE) return NULL;
-    scatter_work work = {.def = def, .spheres = malloc(count * sizeof(*work.spheres))};
-    bool made = work.spheres != NULL && scatter_all(&work, count, kinds, kind_count, seed, kind_of);
+carom_status scene_gas_scatter(const carom_gas_def *def, uint64_t count,
+                               const scene_gas_kind *kinds, uint32_t kind_count, uint64_t seed,
+                               carom_progress_fn *progress, void *progress_user, uint8_t *kind_of,
+                               carom_gas_sphere **spheres) {
+    *spheres = NULL;
+    if (count == 0 || count >= NO_SPHERE) return CAROM_BAD_INPUT;
+    scatter_work work = {.def = def,
+                         .spheres = malloc(count * sizeof(*work.spheres)),
+                         .progress = progress,
+                         .progress_user = progress_user};
+    carom_status status = CAROM_NO_MEMORY;
+    if (work.spheres != NULL) status = scatter_all(&work, count, kinds, kind_count, seed, kind_of);
     for (uint32_t k = 0; k < SCENE_GAS_MOST_KINDS; ++k) {
         free(work.grids[k].head);
         free(work.grids[k].next);
     }
-    if (made) return work.spheres;
-    free(work.spheres);
-    return NULL;
+    if (status == CAROM_OK)
+        *spheres = work.spheres;
+    else
+        free(work.spheres);
+    return status;
 }
 
 void scene_gas_set_speed(carom_gas_sphere *spheres, uint64_t count, double mean_speed) {

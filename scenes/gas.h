@@ -48,10 +48,14 @@ carom_gas_sphere *scene_gas_lattice(uint64_t count, double radius, carom_vec3 ed
 
 /* A mixture whose largest kind is on the sites of a lattice, where it fits one, and whose others
  * are at random positions between, in the order of their radii. Otherwise as scene_gas_lattice and
- * scene_gas_mix. */
-carom_gas_sphere *scene_gas_scatter(const carom_gas_def *def, uint64_t count,
-                                    const scene_gas_kind *kinds, uint32_t kind_count, uint64_t seed,
-                                    uint8_t *kind_of);
+ * scene_gas_mix. A million spheres may take a minute in a dense box: `progress`, which may be NULL,
+ * hears of it and ends it by true. *spheres is NULL on failure.
+ * - CAROM_BAD_INPUT: the spheres do not fit.
+ * - CAROM_CANCELLED, CAROM_NO_MEMORY. */
+carom_status scene_gas_scatter(const carom_gas_def *def, uint64_t count,
+                               const scene_gas_kind *kinds, uint32_t kind_count, uint64_t seed,
+                               carom_progress_fn *progress, void *progress_user, uint8_t *kind_of,
+                               carom_gas_sphere **spheres);
 
 /* For a box with walls: compresses the positions along axes that are not periodic, so that the
  * outermost spheres at most touch the walls. */

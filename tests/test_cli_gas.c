@@ -692,6 +692,7 @@ static void mixtures_have_their_shares(void **state) {
     assert_int_equal(shell("test $(grep -c '^A .* 1 1 ' m.xyz) -eq 1 -a $(grep -c '^B .* 0.001 1 ' "
                            "m.xyz) -eq 1000"),
                      0);
+    assert_int_equal(carom("gas -n 5000 --mixture 1:1,4999:0.05 --fraction 0.3 --time 0"), CLI_OK);
     assert_int_equal(carom("gas -n 500 --mixture 1:1,99:0.1 --fraction 0.8 --time 0"), CLI_USAGE);
     assert_said("do not fit");
 }
