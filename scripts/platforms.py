@@ -64,6 +64,23 @@ def table(path):
             one["target"], "yes" if one["built"] else "no", ran, golden, one["seconds"], skipped + one["why"]))
 
 
+def golden_tests(*paths):
+    """The tests of these programs that compare golden hashes, themselves or by a function of their file."""
+    for path in paths:
+        text = open(path).read()
+        bodies = dict(re.findall(r"^static [^;=]*?\b(\w+)\([^;{]*\) \{\n(.*?)^\}", text, re.M | re.S))
+        by = {"test_golden"}
+        while True:
+            more = {name for name, body in bodies.items() if name not in by and by & set(re.findall(r"\w+", body))}
+            if not more:
+                break
+            by |= more
+        found = sorted(by & set(re.findall(r"cmocka_unit_test\w*\((\w+)", text)))
+        if not found:
+            sys.exit("%s: no test has golden hashes" % path)
+        print(" ".join(found))
+
+
 def counted(path):
     """ctest's lines, as assignments for the shell."""
     passed, failed, skipped = [], [], []
@@ -83,7 +100,8 @@ def counted(path):
 
 def main():
     what, rest = sys.argv[1], sys.argv[2:]
-    return {"result": result, "show": show, "join": join, "table": table, "counted": counted}[what](*rest)
+    return {"result": result, "show": show, "join": join, "table": table, "golden_tests": golden_tests,
+            "counted": counted}[what](*rest)
 
 
 if __name__ == "__main__":
