@@ -166,6 +166,15 @@ static void soups(void **state) {
     for (int i = 0; i < 100; ++i) memcpy(rays + 7 * i, random + 6 * i, 48);
     assert_ok(context, carom_soup_cast_rays(context, b, (const carom_ray *)rays, 100, hits));
     hits_of("rays", hits, 100);
+    carom_soup_ray_hits all = {0};
+    assert_ok(context, carom_soup_query_rays(context, b, (const carom_ray *)rays, 100, &all));
+    begin();
+    for (uint64_t i = 0; i < all.count; ++i) {
+        const carom_soup_ray_hit *h = &all.data[i];
+        number(h->ray), number(h->face), number(h->distance), vector(h->point), vector(h->normal);
+    }
+    end("all-rays");
+    carom_soup_ray_hits_free(&all);
     carom_kfree kfree;
     assert_ok(context, carom_kfree_measure(context, b, &kfree, NULL));
     begin();

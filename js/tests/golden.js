@@ -63,6 +63,7 @@ export function golden(carom, tell) {
     one("signed-distances", () => numbers(b.signedDistances(points)));
     const part = (from) => Float64Array.from({ length: 300 }, (_, i) => lines[6 * Math.floor(i / 3) + from + i % 3]);
     one("rays", () => { for (const hit of b.castRays(part(0), part(3))) value(hit); });
+    one("all-rays", () => { for (const hit of b.queryRays(part(0), part(3))) value(hit); });
     one("kfree", () => {
         const { k, total, mean, deviation, height } = b.kfree();
         numbers([k, total, mean, deviation, height]);

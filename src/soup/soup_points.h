@@ -56,6 +56,9 @@ carom_status carom_soup_device_closest_points(carom_context *context, const caro
 
 carom_status carom_soup_device_cast_rays(carom_context *context, const carom_soup *soup,
                                          const carom_ray *rays, uint64_t count, carom_hit *hits);
+carom_status carom_soup_device_query_rays(carom_context *context, const carom_soup *soup,
+                                          const carom_ray *rays, uint64_t count,
+                                          carom_soup_ray_hits *hits);
 
 carom_status carom_soup_device_winding(carom_context *context, const carom_soup *soup,
                                        const carom_vec3 *points, uint64_t count, int32_t *windings);

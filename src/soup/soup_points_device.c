@@ -73,6 +73,16 @@ carom_status carom_soup_device_cast_rays(carom_context *context, const carom_sou
     return points_device_end(context, status, on_host);
 }
 
+carom_status carom_soup_device_query_rays(carom_context *context, const carom_soup *soup,
+                                          const carom_ray *rays, uint64_t count,
+                                          carom_soup_ray_hits *hits) {
+    (void)rays;
+    (void)count;
+    (void)hits;
+    CAROM_TRY(points_device_check(context, soup));
+    return carom_fail(context, CAROM_UNSUPPORTED, "all faces along rays: not on cuda");
+}
+
 carom_status carom_soup_device_winding(carom_context *context, const carom_soup *soup,
                                        const carom_vec3 *points, uint64_t count,
                                        int32_t *windings) {
