@@ -2027,6 +2027,17 @@ class cuda_impacts(C.Structure):
     ]
 
 
+class cuda_ray_hits(C.Structure):
+    """Faces that rays meet, in device memory."""
+    _fields_ = [
+        ('data', C.c_void_p),
+        ('count', C.c_uint64),
+        ('capacity', C.c_uint64),
+        ('host_items', C.c_uint64),
+        ('memory', C.c_void_p),
+    ]
+
+
 class cuda_convex_shapes_def(C.Structure):
     """The shapes to be copied."""
     _fields_ = [
@@ -2502,6 +2513,8 @@ FUNCTIONS = {
     'carom_cuda_soup_self_safe_distances': (C.c_int, (C.c_void_p, C.c_void_p, C.c_double, C.c_double, C.c_void_p)),
     'carom_cuda_soup_closest_points': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_cuda_soup_cast_rays': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
+    'carom_cuda_ray_hits_free': (None, (C.c_void_p, C.c_void_p)),
+    'carom_cuda_soup_query_rays': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_cuda_soup_winding': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_cuda_soup_winding_fractions': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_cuda_soup_signed_distances': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_void_p)),

@@ -268,6 +268,8 @@ static carom_status distance_submit(carom_device *device, const carom_device_dis
     carom_device_op op = {distance_reserve, distance_launch, distance_finish, nullptr, {}};
     *carom_device_arguments<distance_arguments>(&op) =
         distance_arguments{*query, first, count, bad};
+    op.uses[0] = query->a;
+    op.uses[1] = query->b;
     return carom_device_submit(device, &op);
 }
 

@@ -59,6 +59,8 @@ carom_status carom_soup_device_cast_rays(carom_context *context, const carom_sou
 carom_status carom_soup_device_query_rays(carom_context *context, const carom_soup *soup,
                                           const carom_ray *rays, uint64_t count,
                                           carom_soup_ray_hits *hits);
+/* What a GPU leaves to the host of it. */
+carom_ray_list_fn carom_soup_rays_list;
 
 carom_status carom_soup_device_winding(carom_context *context, const carom_soup *soup,
                                        const carom_vec3 *points, uint64_t count, int32_t *windings);

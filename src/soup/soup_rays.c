@@ -137,7 +137,16 @@ typedef struct soup_rays_span {
 typedef struct soup_rays_met {
     carom_ray_hit hit;
     uint32_t face;
+    uint64_t entry; /* of carom_soup_rays_list; else 0 */
 } soup_rays_met;
+
+/* What one ray meets. */
+typedef struct soup_rays_row {
+    carom_ray_view view;
+    soup_rays_met *met;       /* `count` of `capacity` */
+    uint32_t *order, *merged; /* `capacity` each */
+    uint64_t count, capacity;
+} soup_rays_row;
 
 typedef struct soup_rays_all {
     carom_context *context;
@@ -156,24 +165,20 @@ typedef struct soup_rays_worker {
     uint32_t worker, offers;
     carom_status status;
     /* Of the ray under way: */
-    carom_ray_view view;
-    double end;         /* how far to search */
-    soup_rays_met *met; /* `count` of `capacity` */
-    uint64_t count, capacity;
-    uint32_t *order, *merged; /* `capacity` each */
+    soup_rays_row row;
+    double end; /* how far to search */
 } soup_rays_worker;
 
-/* Room for twice as many faces of a ray; what they took before is freed with all scratch. */
-static bool soup_rays_reserve(soup_rays_worker *w) {
-    uint64_t capacity = CAROM_MAX(2 * w->capacity, (uint64_t)SOUP_RAYS_MET_AT_FIRST);
-    soup_rays_met *met = CAROM_ARENA_TAKE(w->scratch, soup_rays_met, capacity);
-    uint32_t *order = CAROM_ARENA_TAKE(w->scratch, uint32_t, 2 * capacity);
+/* Room for more faces of a ray; what they took before is freed with all scratch. */
+static bool soup_rays_reserve(soup_rays_row *r, carom_arena *scratch, uint64_t capacity) {
+    soup_rays_met *met = CAROM_ARENA_TAKE(scratch, soup_rays_met, capacity);
+    uint32_t *order = CAROM_ARENA_TAKE(scratch, uint32_t, 2 * capacity);
     if (met == NULL || order == NULL) return false;
-    if (w->count != 0) memcpy(met, w->met, w->count * sizeof(*met));
-    w->met = met;
-    w->order = order;
-    w->merged = order + capacity;
-    w->capacity = capacity;
+    if (r->count != 0) memcpy(met, r->met, r->count * sizeof(*met));
+    r->met = met;
+    r->order = order;
+    r->merged = order + capacity;
+    r->capacity = capacity;
     return true;
 }
 
@@ -194,11 +199,12 @@ static bool soup_rays_worker_begin(void *user, void *state, uint32_t worker) {
     w->all = all;
     w->scratch = carom_scratch(all->context, worker);
     w->worker = worker;
-    return soup_rays_reserve(w) && soup_rays_add_chunk(w);
+    return soup_rays_reserve(&w->row, w->scratch, SOUP_RAYS_MET_AT_FIRST) && soup_rays_add_chunk(w);
 }
 
 static double soup_rays_collect(void *user, uint32_t slot) {
     soup_rays_worker *w = user;
+    soup_rays_row *r = &w->row;
     const carom_soup *soup = w->all->soup;
     carom_triangle triangle = carom_soup_triangle(soup, soup->slot_corners + 3 * (uint64_t)slot);
     carom_ray_hit hit;
@@ -206,67 +212,72 @@ static double soup_rays_collect(void *user, uint32_t slot) {
         carom_progress_stop(w->all->context, w->worker))
         w->status = CAROM_CANCELLED;
     if (w->status != CAROM_OK) return -HUGE_VAL;
-    if (!carom_ray_meet(&w->view, triangle.corner, &hit) || !carom_ray_within(&w->view, &hit))
+    if (!carom_ray_meet(&r->view, triangle.corner, &hit) || !carom_ray_within(&r->view, &hit))
         return w->end;
-    if (w->count == w->capacity && !soup_rays_reserve(w)) {
+    if (r->count == r->capacity && !soup_rays_reserve(r, w->scratch, 2 * r->capacity)) {
         w->status = CAROM_NO_MEMORY;
         return -HUGE_VAL;
     }
-    w->met[w->count++] = (soup_rays_met){hit, carom_soup_face(soup, soup->bvh.items[slot])};
+    r->met[r->count++] = (soup_rays_met){hit, carom_soup_face(soup, soup->bvh.items[slot]), 0};
     return w->end;
 }
 
 /* Whether a comes before b: by face and then place, or by place and then face. */
-static bool soup_rays_before(const soup_rays_worker *w, uint32_t a, uint32_t b, bool by_face) {
-    const soup_rays_met *x = &w->met[a], *y = &w->met[b];
+static bool soup_rays_before(const soup_rays_row *r, uint32_t a, uint32_t b, bool by_face) {
+    const soup_rays_met *x = &r->met[a], *y = &r->met[b];
     if (by_face && x->face != y->face) return x->face < y->face;
-    int order = carom_ray_compare(&w->view, &x->hit, &y->hit);
+    int order = carom_ray_compare(&r->view, &x->hit, &y->hit);
     return order != 0 ? order < 0 : x->face < y->face;
 }
 
 /* Merges sorted runs of `order`, first of one face, then of two, and so on. Stable. */
-static void soup_rays_sort(soup_rays_worker *w, uint64_t count, bool by_face) {
+static void soup_rays_sort(soup_rays_row *r, uint64_t count, bool by_face) {
     for (uint64_t width = 1; width < count; width *= 2) {
         for (uint64_t begin = 0; begin < count; begin += 2 * width) {
             uint64_t middle = CAROM_MIN(begin + width, count);
             uint64_t end = CAROM_MIN(begin + 2 * width, count), i = begin, j = middle;
             for (uint64_t at = begin; at < end; ++at) {
                 bool second = i == middle ||
-                              (j < end && soup_rays_before(w, w->order[j], w->order[i], by_face));
-                w->merged[at] = second ? w->order[j++] : w->order[i++];
+                              (j < end && soup_rays_before(r, r->order[j], r->order[i], by_face));
+                r->merged[at] = second ? r->order[j++] : r->order[i++];
             }
         }
-        uint32_t *other = w->order;
-        w->order = w->merged;
-        w->merged = other;
+        uint32_t *other = r->order;
+        r->order = r->merged;
+        r->merged = other;
     }
 }
 
 /* Sorts what was met along the ray, each face once: a ray may pass several triangles of a polygon.
  * Returns how many faces there are. */
-static uint64_t soup_rays_arrange(soup_rays_worker *w) {
-    uint64_t count = w->count;
-    for (uint64_t i = 0; i < count; ++i) w->order[i] = (uint32_t)i;
-    if (w->all->soup->faces != NULL && count > 1) {
-        soup_rays_sort(w, count, true);
+static uint64_t soup_rays_arrange(soup_rays_row *r, bool polygons) {
+    uint64_t count = r->count;
+    for (uint64_t i = 0; i < count; ++i) r->order[i] = (uint32_t)i;
+    if (polygons && count > 1) {
+        soup_rays_sort(r, count, true);
         uint64_t once = 1;
         for (uint64_t i = 1; i < count; ++i)
-            if (w->met[w->order[i]].face != w->met[w->order[once - 1]].face)
-                w->order[once++] = w->order[i];
+            if (r->met[r->order[i]].face != r->met[r->order[once - 1]].face)
+                r->order[once++] = r->order[i];
         count = once;
     }
-    soup_rays_sort(w, count, false);
+    soup_rays_sort(r, count, false);
     return count;
 }
 
+/* A hit of a ray; the normal is of any length. */
+static carom_soup_ray_hit soup_rays_hit(const carom_ray *ray, uint32_t number,
+                                        const carom_ray_view *view, const soup_rays_met *met,
+                                        carom_vec3 normal) {
+    carom_hit hit = carom_rays_hit(ray, met->face, normal);
+    carom_ray_answer(view, &met->hit, &hit.distance, &hit.point);
+    return (carom_soup_ray_hit){number, met->face, hit.distance, hit.point, hit.normal};
+}
+
 static bool soup_rays_append(soup_rays_worker *w, uint32_t ray, const soup_rays_met *met) {
-    const carom_ray *given = &w->all->rays[ray];
     if (w->chunk->count == SOUP_RAYS_HITS_PER_CHUNK && !soup_rays_add_chunk(w)) return false;
-    soup_rays_chunk *chunk = w->chunk;
-    carom_hit hit = carom_rays_hit(given, met->face, face_normal(w->all->soup, met->face));
-    carom_ray_answer(&w->view, &met->hit, &hit.distance, &hit.point);
-    chunk->hits[chunk->count++] =
-        (carom_soup_ray_hit){ray, met->face, hit.distance, hit.point, hit.normal};
+    w->chunk->hits[w->chunk->count++] = soup_rays_hit(&w->all->rays[ray], ray, &w->row.view, met,
+                                                      face_normal(w->all->soup, met->face));
     return true;
 }
 
@@ -274,18 +285,19 @@ static carom_status soup_rays_find_all(soup_rays_worker *w, uint32_t ray) {
     const soup_rays_all *all = w->all;
     const carom_ray *given = &all->rays[ray];
     soup_rays_span *span = &all->spans[ray];
+    soup_rays_row *r = &w->row;
     *span = (soup_rays_span){w->chunk, w->chunk->count, 0};
-    carom_ray_begin(given->origin, given->direction, given->length, &all->frame, &w->view);
-    if (w->view.misses) return CAROM_OK;
-    carom_bvh_ray path = carom_rays_path(&w->view);
-    w->end = carom_bvh_ray_limit(w->view.limit_high, path.margin);
-    w->count = 0;
+    carom_ray_begin(given->origin, given->direction, given->length, &all->frame, &r->view);
+    if (r->view.misses) return CAROM_OK;
+    carom_bvh_ray path = carom_rays_path(&r->view);
+    w->end = carom_bvh_ray_limit(r->view.limit_high, path.margin);
+    r->count = 0;
     CAROM_CPU_CALL(all->context, carom_bvh_cast)
     (&all->soup->bvh, &path, w->end, soup_rays_collect, w);
     CAROM_TRY(w->status);
-    span->count = soup_rays_arrange(w);
+    span->count = soup_rays_arrange(r, all->soup->faces != NULL);
     for (uint64_t i = 0; i < span->count; ++i)
-        if (!soup_rays_append(w, ray, &w->met[w->order[i]])) return CAROM_NO_MEMORY;
+        if (!soup_rays_append(w, ray, &r->met[r->order[i]])) return CAROM_NO_MEMORY;
     return CAROM_OK;
 }
 
@@ -335,6 +347,33 @@ static carom_status soup_rays_all_run(soup_rays_all *all, uint64_t count,
     if (status == CAROM_OK) status = soup_rays_fill(all, count, hits);
     carom_worker_states_release(&all->workers);
     return status;
+}
+
+carom_status carom_soup_rays_list(carom_context *context, const carom_device_ray_open *entries,
+                                  uint64_t count, carom_soup_ray_hit *hits, uint64_t *found) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    const carom_ray *ray = &entries->ray;
+    soup_rays_row row = {.count = 0};
+    *found = 0;
+    if (!soup_rays_reserve(&row, scratch, count)) {
+        carom_arena_rewind(scratch, mark);
+        return CAROM_NO_MEMORY;
+    }
+    carom_ray_begin(ray->origin, ray->direction, ray->length, &entries->frame, &row.view);
+    for (uint64_t i = 0; i < count; ++i) {
+        carom_ray_hit hit;
+        if (carom_ray_meet(&row.view, entries[i].triangle.corner, &hit) &&
+            carom_ray_within(&row.view, &hit))
+            row.met[row.count++] = (soup_rays_met){hit, entries[i].face, i};
+    }
+    *found = soup_rays_arrange(&row, true);
+    for (uint64_t i = 0; i < *found; ++i) {
+        const soup_rays_met *met = &row.met[row.order[i]];
+        hits[i] = soup_rays_hit(ray, entries->query, &row.view, met, entries[met->entry].normal);
+    }
+    carom_arena_rewind(scratch, mark);
+    return CAROM_OK;
 }
 
 carom_status carom_soup_query_rays(carom_context *context, const carom_soup *soup,
