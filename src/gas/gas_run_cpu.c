@@ -386,7 +386,7 @@ static void keep_version(carom_gas *gas, uint32_t slot) {
     carom_gas_version version = {.body = gas->bodies[slot],
                                  .until = gas->now,
                                  .slot = slot,
-                                 .before = carom_gas_latest(windows, slot),
+                                 .before = carom_gas_latest_code(windows, slot),
                                  .repeats = gas->records[slot].prediction.repeats};
     CAROM_ASSERT(part->versions.count < CAROM_GAS_MOST_LOGGED);
     (void)carom_gas_versions_push(&part->versions, &gas->allocator, version); /* has_room */
