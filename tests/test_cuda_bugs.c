@@ -131,6 +131,8 @@ static void impacts(void **state) {
     BUG(carom_cuda_soup_cross_segments, context, BAD_CONTEXT, soup, NULL, soup, NULL, &some, &cut);
     BUG(carom_cuda_soup_cross_segments, a, context, NULL, NULL, soup, NULL, &some, &cut);
     BUG(carom_cuda_soup_cross_segments, b, context, soup, NULL, NULL, NULL, &some, &cut);
+    FINE(carom_cuda_soup_cross_segments, pose_a, context, soup, NULL, soup, NULL, &some, &cut);
+    FINE(carom_cuda_soup_cross_segments, pose_b, context, soup, NULL, soup, NULL, &some, &cut);
     BUG(carom_cuda_soup_cross_segments, pairs, context, soup, NULL, soup, NULL, NULL, &cut);
     BUG(carom_cuda_soup_cross_segments, segments, context, soup, NULL, soup, NULL, &some, NULL);
     BUG_VOID(carom_cuda_segments_free, context, BAD_CONTEXT, &cut);
