@@ -86,7 +86,8 @@ static const char details[] =
     "-o of --poses writes lines index,relation,distance,distance_lower,distance_upper,volume,\n"
     "volume_lower,volume_upper, then x, y, z of force, torque and centroid; what is not known is\n"
     "empty.\n"
-    "--device cuda is for balls and exact; auto takes what is fastest without distances there.\n"
+    "With --device cuda auto takes what is fastest without distances; tree then has no --budget\n"
+    "there, and wider bounds of the volume.\n"
     "Distances of tree are those of faces where A and B are meshes, and those of spheres where "
     "one\n"
     "is a packing.";
@@ -536,10 +537,10 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (misuse == NULL) misuse = poses_misuse(options, &poses.shard, paths);
     if (misuse != NULL) return cli_misuse(cli, misuse);
     if (poses.shard.number != 0) snprintf(poses.shard.table, sizeof(poses.shard.table), "query");
-    if (cli->device == CAROM_BACKEND_CUDA && options->engine == ENGINE_TREE)
+    if (cli->device == CAROM_BACKEND_CUDA && options->engine == ENGINE_TREE && options->budget != 0)
         return cli_fail_with(cli, CAROM_UNSUPPORTED,
-                             "carom query --engine tree cannot run on cuda; leave --device out to "
-                             "run it on the CPU, or use --engine balls");
+                             "carom query --engine tree has no --budget on cuda; leave --device "
+                             "out to run it on the CPU");
     int code =
         options->poses != NULL ? query_poses_open(cli, options->engine, paths, &poses) : CLI_OK;
     if (options->poses != NULL) options->repeat = poses.count; /* for --engine auto */
@@ -568,5 +569,5 @@ const cli_command cli_query = {
     .run = run,
     .defaults = &query_defaults,
     .inputs = 2,
-    .on_cuda = true, /* all but the tree, which refuses it */
+    .on_cuda = true,
 };

@@ -243,6 +243,47 @@ static void packings(void **state) {
     carom_packing_destroy(packing);
 }
 
+static void sphere_trees(void **state) {
+    (void)state;
+    static const char ply[] =
+        "ply\nformat ascii 1.0\ncomment shares\nelement vertex 1\nproperty double x\n"
+        "property double y\nproperty double z\nproperty double radius\n"
+        "property double secondary\nproperty double cover\nproperty double void\n"
+        "property uint face\nend_header\n0 0 0 1 1.1 1.2 0.1 0\n";
+    carom_packing *packing;
+    carom_tree *t;
+    carom_tree_gap gap;
+    carom_packing_overlap o;
+    bool meet;
+    assert_ok(context, carom_packing_load_memory(context, ply, sizeof(ply) - 1,
+                                                 CAROM_PACKING_FORMAT_GUESS, "one", &packing));
+    const carom_tree_def def = {.packing = packing};
+    assert_ok(context, carom_tree_create(context, &def, &t));
+    BUG(carom_cuda_tree_meet, context, BAD_CONTEXT, t, NULL, t, NULL, 1, NULL, &meet);
+    BUG(carom_cuda_tree_meet, a, context, NULL, NULL, t, NULL, 1, NULL, &meet);
+    FINE(carom_cuda_tree_meet, device_poses_a, context, t, NULL, t, NULL, 1, NULL, &meet);
+    BUG(carom_cuda_tree_meet, b, context, t, NULL, NULL, NULL, 1, NULL, &meet);
+    FINE(carom_cuda_tree_meet, device_poses_b, context, t, NULL, t, NULL, 1, NULL, &meet);
+    FINE(carom_cuda_tree_meet, def, context, t, NULL, t, NULL, 1, NULL, &meet);
+    BUG(carom_cuda_tree_meet, device_meet, context, t, NULL, t, NULL, 1, NULL, NULL);
+    BUG(carom_cuda_tree_distance, context, BAD_CONTEXT, t, NULL, t, NULL, 1, NULL, &gap);
+    BUG(carom_cuda_tree_distance, a, context, NULL, NULL, t, NULL, 1, NULL, &gap);
+    FINE(carom_cuda_tree_distance, device_poses_a, context, t, NULL, t, NULL, 1, NULL, &gap);
+    BUG(carom_cuda_tree_distance, b, context, t, NULL, NULL, NULL, 1, NULL, &gap);
+    FINE(carom_cuda_tree_distance, device_poses_b, context, t, NULL, t, NULL, 1, NULL, &gap);
+    FINE(carom_cuda_tree_distance, def, context, t, NULL, t, NULL, 1, NULL, &gap);
+    BUG(carom_cuda_tree_distance, device_gaps, context, t, NULL, t, NULL, 1, NULL, NULL);
+    BUG(carom_cuda_tree_overlap, context, BAD_CONTEXT, t, NULL, t, NULL, 1, NULL, &o);
+    BUG(carom_cuda_tree_overlap, a, context, NULL, NULL, t, NULL, 1, NULL, &o);
+    FINE(carom_cuda_tree_overlap, device_poses_a, context, t, NULL, t, NULL, 1, NULL, &o);
+    BUG(carom_cuda_tree_overlap, b, context, t, NULL, NULL, NULL, 1, NULL, &o);
+    FINE(carom_cuda_tree_overlap, device_poses_b, context, t, NULL, t, NULL, 1, NULL, &o);
+    FINE(carom_cuda_tree_overlap, def, context, t, NULL, t, NULL, 1, NULL, &o);
+    BUG(carom_cuda_tree_overlap, device_overlaps, context, t, NULL, t, NULL, 1, NULL, NULL);
+    carom_tree_destroy(t);
+    carom_packing_destroy(packing);
+}
+
 static void boxes(void **state) {
     (void)state;
     carom_cuda_pairs pairs = {0};
@@ -382,6 +423,7 @@ int main(void) {
         cmocka_unit_test(distances_of_soups),
         cmocka_unit_test(points_and_rays),
         cmocka_unit_test(packings),
+        cmocka_unit_test(sphere_trees),
         cmocka_unit_test(boxes),
         cmocka_unit_test(convex_bodies),
         cmocka_unit_test(scenes),

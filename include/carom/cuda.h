@@ -37,12 +37,14 @@
  *   convex   meet, distance, depth and their batches, contacts; in device memory here
  *   broad    create, changes, commit, step, pairs; in device memory here
  *   pack     create by method OCTREE, closed meshes
+ *   tree     create, update, load, meet, distance (of faces: exact_distance), overlap, query, and
+ *            their batches, without budgets; in device memory here
  *   balls    create, update, overlap, overlap_batch, pairs, count, meet; in device memory here
  *   scene    create, add, move, remove, set_filters, set_ignored, step, of convex objects; poses
  *            and contacts in device memory here
  *   robot    check, clearance, motion, of robots that were prepared with a context of the CPU; in
  *            device memory here
- * cover, tree, gas and everything else: CAROM_UNSUPPORTED.
+ * cover, gas and everything else: CAROM_UNSUPPORTED.
  *
  * All of this header is experimental: it may still change between minor versions. */
 #ifndef CAROM_CUDA_H
@@ -57,6 +59,7 @@
 #include "carom/solid.h"
 #include "carom/soup_motion.h"
 #include "carom/soup_points.h"
+#include "carom/tree.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -332,6 +335,32 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_balls_pairs(
     carom_context *context, const carom_balls *a, const carom_pose *device_pose_a,
     const carom_balls *b, const carom_pose *device_pose_b, carom_balls_pair_kind kind,
     carom_cuda_order order, const carom_balls_query_def *def, carom_cuda_pairs *pairs);
+
+/* ---- Sphere trees ---------------------------------------------------------------------------- */
+
+/* carom_tree_meet, carom_tree_distance and carom_tree_overlap in `count` poses with poses and
+ * results in device memory; def may be NULL; its hint must be.
+ * - device_poses_a and device_poses_b hold `count` poses each, and may be NULL: the identity for
+ *   all. Poses are read when the queued work runs.
+ * - Of distances of faces, where these do not meet and covers do, the host finds in
+ *   carom_cuda_finish whether one solid is in the other; all results are there after it, and
+ *   neither tree may change before. carom_cuda_get_steps counts these poses as open_in_doubles.
+ * - carom_cuda_finish fails with CAROM_BAD_INPUT, and names the first such pose, where one is not
+ *   finite or out of the range of tree.h.
+ * - CAROM_UNSUPPORTED: a budget or a tolerance; distances of faces without exact_distance; overlaps
+ *   with narrow_limits or flip. */
+CAROM_EXPERIMENTAL CAROM_API carom_status
+carom_cuda_tree_meet(carom_context *context, const carom_tree *a, const carom_pose *device_poses_a,
+                     const carom_tree *b, const carom_pose *device_poses_b, uint64_t count,
+                     const carom_tree_query_def *def, bool *device_meet);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_tree_distance(
+    carom_context *context, const carom_tree *a, const carom_pose *device_poses_a,
+    const carom_tree *b, const carom_pose *device_poses_b, uint64_t count,
+    const carom_tree_query_def *def, carom_tree_gap *device_gaps);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_tree_overlap(
+    carom_context *context, const carom_tree *a, const carom_pose *device_poses_a,
+    const carom_tree *b, const carom_pose *device_poses_b, uint64_t count,
+    const carom_tree_query_def *def, carom_packing_overlap *device_overlaps);
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 

@@ -9,11 +9,10 @@
 
 #include <new>
 
+#include "spheres/spheres_sum_cuda.h"
+
 #define BALLS_CUDA_BLOCKS_PER_PROCESSOR                                                            \
-    4u                 /* per multiprocessor: a warp for each 32 of 2 * 67,000 spheres */
-#define VALUES    32u  /* sums of 64 bits: two parts of 15 terms, two counts */
-#define TERMS     13u  /* of the estimate; two more of the inner balls */
-#define MOST_TURN 128u /* pairs per lane: 32 times these fit into 64 bits (2^13) */
+    4u /* per multiprocessor: a warp for each 32 of 2 * 67,000 spheres */
 #define OVERLAP_WAVES                                                                              \
     4u /* of blocks where there are several queries, so that all end together                      \
         */
@@ -22,7 +21,7 @@
 /* ---- Overlaps -------------------------------------------------------------------------------- */
 
 /* Sums of a query on the device, all 0 between queries:
- *   low and high halves of VALUES sums, in replicas; then these numbers. */
+ *   low and high halves of SPHERES_VALUES sums, in replicas; then these numbers. */
 enum {
     S_FLAGGED,
     S_VOIDS = 2,
@@ -34,45 +33,17 @@ enum {
 };
 
 static __host__ __device__ inline uint64_t state_words(uint32_t replicas) {
-    return 2ull * VALUES * replicas + S_NUMBERS;
+    return 2ull * SPHERES_VALUES * replicas + S_NUMBERS;
 }
 
 /* The sums of a block. */
 struct block_sums {
-    carom_device_count low[VALUES], high[VALUES], number[S_NUMBERS];
-    carom_device_count of_warp[BLOCK_WARPS][VALUES];
-    double value[VALUES / 2];
+    carom_device_count low[SPHERES_VALUES], high[SPHERES_VALUES], number[S_NUMBERS];
+    carom_device_count of_warp[BLOCK_WARPS][SPHERES_VALUES];
+    double value[SPHERES_VALUES / 2];
     carom_packing_overlap overlap;
     bool last;
 };
-
-static __device__ inline carom_device_count balls_cuda_bits_of(double x) {
-    return (carom_device_count)__double_as_longlong(x);
-}
-
-/* The scale of a term: volume, force, torque, direction, moment; then both of the inner balls. */
-static __device__ inline const carom_spheres_scale &scale_of(const carom_spheres_scales &scales,
-                                                             unsigned term) {
-    return term == 0 || term >= TERMS ? scales.volume
-           : term < 4                 ? scales.force
-           : term < 7                 ? scales.torque
-                                      : scales.direction;
-}
-
-/* One step of adding up values over a warp: of two values, lanes with the bit keep the second and
- * the others the first, each of two lanes. After a step for each bit, lane v has value v of 32. */
-static __device__ inline carom_device_count fold(unsigned bit, carom_device_count first,
-                                                 carom_device_count second) {
-    bool upper = (threadIdx.x & bit) != 0;
-    return (upper ? second : first) + __shfl_xor_sync(~0u, upper ? first : second, bit);
-}
-
-/* The two parts of a term as integers, added up over pairs of lanes. */
-static __device__ inline carom_device_count fold_term(double x, const carom_spheres_scale &scale) {
-    double above = x + scale.coarse, rest = x - (above - scale.coarse);
-    return fold(1u, balls_cuda_bits_of(above) - balls_cuda_bits_of(scale.coarse),
-                balls_cuda_bits_of(rest + scale.fine) - balls_cuda_bits_of(scale.fine));
-}
 
 /* Flags a sphere whose cover meets one of the other packing. */
 static __device__ inline void balls_cuda_flag(const query_block &s, block_sums &to, uint32_t *flags,
@@ -86,81 +57,22 @@ static __device__ inline void balls_cuda_flag(const query_block &s, block_sums &
     atomicAdd(&to.number[S_VOIDS + side], (carom_device_count)s.grid[side].v.spheres[rank].voids);
 }
 
-/* The term, or 0 where it exceeds its scale, which is then noted: as carom_spheres_rounded does.
- * Only errors of posed pairs that floats cannot tell about are that large. */
-static __device__ inline double limited(block_sums &to, unsigned term, double x,
-                                        const carom_spheres_scale &scale) {
-    if (fabs(x) <= scale.largest) return x;
-    atomicOr(&to.number[S_SPOILED], 1ull << term);
-    return 0.0;
-}
-
-/* The sums over a warp of the terms of one hit per lane: lane v gets value v of VALUES. Not
+/* The sums over a warp of the terms of one hit per lane: lane v gets value v of SPHERES_VALUES. Not
  * inlined: it needs twice the registers of the search. */
 template <bool BOUNDS>
 static __device__ __noinline__ carom_device_count sum_pairs(const query_block &s, block_sums &to,
                                                             uint32_t *flags, hit_pair hit,
                                                             bool there) {
-    const carom_spheres_scales &scales = s.posed.scales;
-    carom_spheres_term term = {};
-    carom_device_count pairs = 0, inner_pairs = 0;
-    double volume = 0.0, error = 0.0;
+    carom_spheres_posed a = {}, b = {};
     if (there) {
-        carom_spheres_posed a = load_posed(s, 0, hit.x), b = load_posed(s, 1, hit.y);
-        carom_ball ball_a = {a.centre, a.secondary}, ball_b = {b.centre, b.secondary};
-        if (carom_spheres_pair(&ball_a, &ball_b, s.posed.pivot, &term))
-            pairs = 1;
-        else
-            term = carom_spheres_term{};
-        if (BOUNDS) {
-            carom_vec3 apart = carom_vec_sub(b.centre, a.centre);
-            double squared = carom_vec_dot(apart, apart);
-            if (carom_spheres_inner(squared, sqrt(squared), a.radius, b.radius, s.posed.slack,
-                                    &volume, &error))
-                inner_pairs = 1;
-            else
-                volume = error = 0.0;
-            if (carom_spheres_covers_meet(&a, &b)) {
-                balls_cuda_flag(s, to, flags, 0, hit.x);
-                balls_cuda_flag(s, to, flags, 1, hit.y);
-            }
+        a = load_posed(s, 0, hit.x);
+        b = load_posed(s, 1, hit.y);
+        if (BOUNDS && carom_spheres_covers_meet(&a, &b)) {
+            balls_cuda_flag(s, to, flags, 0, hit.x);
+            balls_cuda_flag(s, to, flags, 1, hit.y);
         }
     }
-    if (!s.regular) {
-        double *const vectors[4] = {&term.force.x, &term.torque.x, &term.direction.x,
-                                    &term.moment.x};
-        term.volume = limited(to, 0, term.volume, scales.volume);
-        for (unsigned i = 0; i < 12; ++i)
-            vectors[i / 3][i % 3] =
-                limited(to, 1 + i, vectors[i / 3][i % 3], scale_of(scales, 1 + i));
-        volume = limited(to, TERMS, volume, scales.volume);
-        error = limited(to, TERMS + 1, error, scales.volume);
-    }
-    __syncwarp();
-    carom_device_count v[VALUES / 2] = {fold_term(term.volume, scales.volume),
-                                        fold_term(term.force.x, scales.force),
-                                        fold_term(term.force.y, scales.force),
-                                        fold_term(term.force.z, scales.force),
-                                        fold_term(term.torque.x, scales.torque),
-                                        fold_term(term.torque.y, scales.torque),
-                                        fold_term(term.torque.z, scales.torque),
-                                        fold_term(term.direction.x, scales.direction),
-                                        fold_term(term.direction.y, scales.direction),
-                                        fold_term(term.direction.z, scales.direction),
-                                        fold_term(term.moment.x, scales.direction),
-                                        fold_term(term.moment.y, scales.direction),
-                                        fold_term(term.moment.z, scales.direction),
-                                        BOUNDS ? fold_term(volume, scales.volume) : 0,
-                                        BOUNDS ? fold_term(error, scales.volume) : 0,
-                                        fold(1u, pairs, inner_pairs)};
-#pragma unroll
-    for (unsigned bit = 2, count = VALUES / 2; bit < CAROM_WARP; bit *= 2) {
-        count /= 2;
-#pragma unroll
-        for (unsigned i = 0; i < VALUES / 4; ++i)
-            if (i < count) v[i] = fold(bit, v[2 * i], v[2 * i + 1]);
-    }
-    return v[0];
+    return spheres_cuda_sum<BOUNDS>(s.posed, s.regular, &to.number[S_SPOILED], there, a, b);
 }
 
 template <bool BOUNDS> struct balls_cuda_summing : finder {
@@ -186,7 +98,7 @@ template <bool BOUNDS> struct balls_cuda_summing : finder {
 
     __device__ void take(hit_pair hit, bool there) {
         sum += sum_pairs<BOUNDS>(s, to, flags, hit, there);
-        if (++turns != MOST_TURN) return;
+        if (++turns != SPHERES_MOST_TURNS) return;
         unsigned v = threadIdx.x % CAROM_WARP;
         atomicAdd(&to.low[v], sum & 0xFFFFFFFFull);
         atomicAdd(&to.high[v], (carom_device_count)((long long)sum >> 32));
@@ -208,18 +120,18 @@ template <bool BOUNDS> struct balls_cuda_summing : finder {
 /* Adds the sums of a block to those of the query; true for the block that is the last. */
 static __device__ bool join_block(block_sums &b, carom_device_count *state, uint32_t part,
                                   uint32_t parts, uint32_t replicas) {
-    carom_device_count *numbers = state + 2ull * VALUES * replicas;
+    carom_device_count *numbers = state + 2ull * SPHERES_VALUES * replicas;
     __syncthreads();
     if (threadIdx.x < CAROM_WARP) {
         unsigned v = threadIdx.x;
-        carom_device_count *to = state + 2ull * VALUES * (part % replicas);
+        carom_device_count *to = state + 2ull * SPHERES_VALUES * (part % replicas);
         carom_device_count low = b.low[v], high = b.high[v];
         for (unsigned i = 0; i < BLOCK_WARPS; ++i) {
             low += b.of_warp[i][v] & 0xFFFFFFFFull;
             high += (carom_device_count)((long long)b.of_warp[i][v] >> 32);
         }
         if (low != 0) atomicAdd(&to[v], low);
-        if (high != 0) atomicAdd(&to[VALUES + v], high);
+        if (high != 0) atomicAdd(&to[SPHERES_VALUES + v], high);
         if (v < S_SPOILED && b.number[v] != 0) atomicAdd(&numbers[v], b.number[v]);
         if (v == S_SPOILED && b.number[v] != 0) atomicOr(&numbers[v], b.number[v]);
         __threadfence();
@@ -235,49 +147,30 @@ static __device__ __noinline__ void balls_cuda_write_result(const query_block &s
                                                             carom_device_count *state,
                                                             uint32_t replicas, bool bounds,
                                                             carom_packing_overlap *result) {
-    typedef unsigned __int128 wide;
     unsigned v = threadIdx.x;
-    carom_device_count *numbers = state + 2ull * VALUES * replicas, low = 0, high = 0;
+    carom_device_count *numbers = state + 2ull * SPHERES_VALUES * replicas, low = 0, high = 0;
     carom_device_count of_replica[2 * REPLICAS];
     __threadfence();
 #pragma unroll
     for (uint32_t i = 0; i < 2 * REPLICAS; ++i) /* all at once */
-        of_replica[i] = i < 2 * replicas ? __ldcg(&state[VALUES * i + v]) : 0;
+        of_replica[i] = i < 2 * replicas ? __ldcg(&state[SPHERES_VALUES * i + v]) : 0;
     if (v < S_NUMBERS) b.number[v] = __ldcg(&numbers[v]);
 #pragma unroll
     for (uint32_t i = 0; i < 2 * REPLICAS; i += 2) {
         low += of_replica[i];
         high += of_replica[i + 1];
-        if (i < 2 * replicas) state[VALUES * i + v] = state[VALUES * (i + 1) + v] = 0;
+        if (i < 2 * replicas)
+            state[SPHERES_VALUES * i + v] = state[SPHERES_VALUES * (i + 1) + v] = 0;
     }
     if (v < S_NUMBERS) numbers[v] = 0;
-    wide value = ((wide)(__int128)(long long)high << 32) + low;
-    carom_device_count next_low = __shfl_down_sync(~0u, (carom_device_count)value, 1);
-    carom_device_count next_high = __shfl_down_sync(~0u, (carom_device_count)(value >> 64), 1);
-    wide sum = (value << CAROM_SPHERES_FINE_BITS) + ((wide)next_high << 64 | next_low);
     __syncwarp();
-    carom_sum as_sum = {(uint64_t)sum, (uint64_t)(sum >> 64), b.number[S_SPOILED] >> v / 2 & 1u};
-    if (v % 2 == 0 && v < VALUES - 2)
-        b.value[v / 2] = carom_sum_value(as_sum, scale_of(s.posed.scales, v / 2).scale);
-    uint64_t pairs = __shfl_sync(~0u, (carom_device_count)value, VALUES - 2);
-    uint64_t inner_pairs = __shfl_sync(~0u, (carom_device_count)value, VALUES - 1);
+    carom_spheres_values values =
+        spheres_cuda_values(s.posed, low, high, b.number[S_SPOILED], b.value);
     const unsigned words = sizeof(b.overlap) / sizeof(uint64_t);
     static_assert(sizeof(b.overlap) % sizeof(uint64_t) == 0, "copied in words");
     for (unsigned i = v; i < words; i += CAROM_WARP) ((uint64_t *)&b.overlap)[i] = 0;
     __syncwarp();
     if (v == 0 && !s.bad) {
-        const double *d = b.value;
-        carom_spheres_values values;
-        values.lenses.volume = d[0];
-        values.lenses.error = 0.0;
-        values.lenses.force = carom_vec(d[1], d[2], d[3]);
-        values.lenses.torque = carom_vec(d[4], d[5], d[6]);
-        values.lenses.direction = carom_vec(d[7], d[8], d[9]);
-        values.lenses.moment = carom_vec(d[10], d[11], d[12]);
-        values.inner = d[13];
-        values.inner_error = d[14];
-        values.pairs = pairs;
-        values.inner_pairs = inner_pairs;
         const carom_spheres_flagged flagged[2] = {{b.number[S_FLAGGED], b.number[S_VOIDS]},
                                                   {b.number[S_FLAGGED + 1], b.number[S_VOIDS + 1]}};
         carom_spheres_overlap_of_values(&values, &s.posed, &s.grid[0].v.extent, &s.grid[1].v.extent,
@@ -301,7 +194,7 @@ static __global__ void __launch_bounds__(THREADS, BALLS_CUDA_BLOCKS_PER_PROCESSO
     uint64_t index = blockIdx.x / parts;
     uint32_t part = blockIdx.x % parts;
     if (threadIdx.x == 0) work.piece_count = work.hit_count = 0;
-    for (unsigned i = threadIdx.x; i < VALUES; i += THREADS) {
+    for (unsigned i = threadIdx.x; i < SPHERES_VALUES; i += THREADS) {
         sums.low[i] = sums.high[i] = 0;
         if (i < S_NUMBERS) sums.number[i] = 0;
     }

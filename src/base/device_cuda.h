@@ -149,6 +149,18 @@ typedef enum carom_scratch_rule {
     X(BALLS_QUERIES, RUNNING, "queries from the host")                                             \
     X(BALLS_OVERLAPS, FINISHED, "overlaps for the host")                                           \
     X(BALLS_SORTED, RUNNING, "pairs of spheres while they are sorted")                             \
+    /* tree_cuda.cu */                                                                             \
+    X(TREES_POSES, RUNNING, "what is known of poses of sphere trees")                              \
+    X(TREES_NODES, RUNNING, "pairs of nodes of two of them")                                       \
+    X(TREES_CHILDREN, RUNNING, "pairs of their children")                                          \
+    X(TREES_LEVELS, RUNNING, "how many pairs each level has")                                      \
+    X(TREES_LEAVES, RUNNING, "pairs of leaves")                                                    \
+    X(TREES_CANDIDATES, RUNNING, "pairs of spheres or triangles")                                  \
+    X(TREES_LENGTHS, RUNNING, "their gaps")                                                        \
+    X(TREES_QUERIES, RUNNING, "queries from the host")                                             \
+    X(TREES_OUTPUT, FINISHED, "results for the host")                                              \
+    X(TREES_STATES, ZERO, "sums of overlaps; tree_cuda_finish_overlaps clears")                    \
+    X(TREES_FLAGS, ZERO, "spheres whose covers meet; the same clears")                             \
     /* robot_cuda.cu */                                                                            \
     X(ROBOT_ROWS, RUNNING, "frames, poses and states of configurations")                           \
     X(ROBOT_COUNTS, RUNNING, "entries of lists, of each part")                                     \

@@ -17,6 +17,7 @@
 #include "geom/length.h"
 #include "solid/solid.h"
 #include "soup/soup_view.h"
+#include "spheres/spheres_overlap.h"
 #include "tree/tree.h"
 
 CAROM_RESULT_DEFINE_FREE(carom_scene_contacts);

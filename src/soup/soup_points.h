@@ -75,9 +75,9 @@ carom_status carom_soup_device_winding_fractions(carom_context *context, const c
                                                  const carom_vec3 *points, uint64_t count,
                                                  double *windings);
 
-/* What the GPU computes generalised winding numbers from, for a soup with a tree of the CPU
- * (carom_soup_make_shadow). Takes scratch of worker 0. */
-carom_status carom_soup_make_field(carom_context *context, const carom_soup *shadow,
+/* What the GPU computes generalised winding numbers from: the tree of a soup on the CPU
+ * (carom_soup_lend_cpu), and its moments. Takes scratch of worker 0. */
+carom_status carom_soup_make_field(carom_context *context, const carom_soup *on_cpu,
                                    carom_device_field *field);
 
 /* The nearest face of one point. The search starts at turn->slot and sets it. */

@@ -156,26 +156,24 @@ carom_status carom_soup_device_winding(carom_context *context, const carom_soup 
 
 /* A tree of the CPU and its moments, in scratch of worker 0. */
 typedef struct device_field {
-    carom_soup shadow;
+    carom_soup_loan loan;
     carom_device_field field;
     carom_arena_mark mark;
 } device_field;
+
+static void device_field_free(carom_context *context, device_field *f) {
+    carom_soup_end_loan(&f->loan);
+    carom_arena_rewind(carom_scratch(context, 0), f->mark);
+}
 
 /* On failure there is nothing to free. */
 static carom_status device_field_make(carom_context *context, const carom_soup *soup,
                                       device_field *f) {
     f->mark = carom_arena_get_mark(carom_scratch(context, 0));
-    carom_status status = carom_soup_make_shadow(context, soup, &f->shadow);
-    if (status == CAROM_OK) status = carom_soup_make_field(context, &f->shadow, &f->field);
-    if (status == CAROM_OK) return CAROM_OK;
-    carom_soup_free_shadow(&f->shadow);
-    carom_arena_rewind(carom_scratch(context, 0), f->mark);
+    carom_status status = carom_soup_lend_cpu(context, soup, NULL, &f->loan);
+    if (status == CAROM_OK) status = carom_soup_make_field(context, f->loan.soup, &f->field);
+    if (status != CAROM_OK) device_field_free(context, f);
     return status;
-}
-
-static void device_field_free(carom_context *context, device_field *f) {
-    carom_soup_free_shadow(&f->shadow);
-    carom_arena_rewind(carom_scratch(context, 0), f->mark);
 }
 
 carom_status carom_soup_device_winding_fractions(carom_context *context, const carom_soup *soup,

@@ -5,6 +5,8 @@
 #include "base/assert.h"
 #include "base/names.h"
 #include "base/progress.h"
+#include "spheres/spheres_overlap.h"
+#include "tree/tree_device.h"
 #include "tree/tree_moments.h"
 
 CAROM_ENUM_NAMES(carom_tree_method, CAROM_TREE_METHOD_COUNT, "median", "neural-gas", "morton");
@@ -130,11 +132,11 @@ static carom_status tree_create(carom_context *context, const carom_tree_def *de
 
 static carom_status tree_make(carom_context *context, const carom_tree_def *def,
                               carom_tree **tree) {
-    CAROM_TRY(carom_context_require_cpu(context, "a sphere tree"));
     carom_tree *made = carom_allocate(&context->allocator, 1, sizeof(*made));
     if (made == NULL) return carom_fail_memory(context, sizeof(*made), "a tree");
     *made = (carom_tree){.allocator = context->allocator, .own = context->allocator};
     carom_status status = tree_create(context, def, made);
+    if (status == CAROM_OK) status = carom_tree_device_copy(context, made);
     if (status == CAROM_OK)
         *tree = made;
     else
@@ -165,6 +167,8 @@ carom_status carom_tree_update(carom_context *context, carom_tree *tree,
                           .seed = tree->seed,
                           .mesh = mesh};
     carom_tree *next;
+    CAROM_TRY(carom_context_require_made(context, carom_backend_of(tree->device), "the tree"));
+    if (context->device != NULL) CAROM_TRY(carom_cuda_finish(context)); /* of the old tree */
     CAROM_TRY(tree_make(context, &def, &next));
     carom_tree old = *tree;
     carom_allocator own = next->own;
@@ -179,6 +183,7 @@ carom_status carom_tree_update(carom_context *context, carom_tree *tree,
 void carom_tree_destroy(carom_tree *tree) {
     if (tree == NULL) return;
     carom_allocator allocator = tree->allocator, own = tree->own;
+    carom_tree_device_release(tree);
     if (tree->file != NULL) {
         carom_tree_file_release(tree);
     } else {

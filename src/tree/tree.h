@@ -16,9 +16,8 @@
 #ifndef CAROM_SRC_TREE_TREE_H
 #define CAROM_SRC_TREE_TREE_H
 
-#include "base/context.h"
 #include "carom/tree.h"
-#include "spheres/spheres_overlap.h"
+#include "spheres/spheres_overlap_item.h"
 #include "tree/tree_cells.h"
 #include "tree/tree_surface.h"
 
@@ -66,6 +65,9 @@ typedef struct carom_tree_moment_lanes {
 #define CAROM_TREE_SLACK       0x1p-40
 #define CAROM_TREE_FLOAT_SLACK 0x1p-20f
 
+/* Distances above this, in a frame, are infinite as floats, which hold up to 2^127. */
+#define CAROM_TREE_FLOAT_MAX 0x1p100
+
 /* Far below all lengths in the frame, whose squares float32 holds: keeps quotients from 0 / 0. */
 #define CAROM_TREE_LEAST_LENGTH 0x1p-60f
 
@@ -104,6 +106,7 @@ struct carom_tree {
                        of length 1; 0 where that is not known. NULL where there is no surface */
     uint64_t fingerprint; /* of the surface and the frame, to tell trees apart */
     bool odd_covers;      /* some are smaller than the secondary ball: not of a packing by Carom */
+    struct carom_device_tree *device; /* its copy on the GPU; NULL: the tree is the CPU's */
 };
 
 static inline bool carom_tree_is_leaf(const carom_tree *tree, uint32_t node) {

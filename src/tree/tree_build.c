@@ -20,6 +20,7 @@
 #include "base/progress.h"
 #include "geom/box.h"
 #include "geom/enclosing_ball.h"
+#include "spheres/spheres_overlap.h"
 #include "tree/tree.h"
 
 typedef carom_tree_point item;

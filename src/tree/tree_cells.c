@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/assert.h"
+#include "base/context.h"
 #include "base/progress.h"
 #include "geom/box.h"
 #include "geom/distance_item.h"

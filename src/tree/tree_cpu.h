@@ -102,9 +102,6 @@ static inline void carom_tree_begin_visits(carom_tree_budget *b) {
 /* How many visits are left, about where a deadline ends them. */
 uint64_t carom_tree_visits_left(const carom_tree_budget *b);
 
-/* Distances above this, in a frame, are infinite as floats, which hold up to 2^127. */
-#define CAROM_TREE_FLOAT_MAX 0x1p100
-
 /* Units of the largest lens of two spheres, of sums per sphere: 2^23 such fit into 63 bits. */
 #define CAROM_TREE_LENS_BITS  40
 #define CAROM_TREE_LENS_UNITS (UINT64_C(1) << CAROM_TREE_LENS_BITS)

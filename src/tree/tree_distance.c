@@ -8,6 +8,8 @@
 #include <float.h>
 
 #include "base/assert.h"
+#include "tree/tree_device.h"
+#include "tree/tree_gap_item.h"
 #include "tree/tree_query.h"
 
 /* ---- Hints ----------------------------------------------------------------------------------- */
@@ -39,6 +41,30 @@ static void write_hint(const learned *from, carom_tree_hint *hint) {
     memcpy(hint->words, from, sizeof(*from));
 }
 
+void carom_tree_read_hint(const carom_tree_hint *hint, bool faces, uint32_t nearest[2]) {
+    learned from;
+    (void)read_hint(hint, &from);
+    nearest[0] = nearest[1] = CAROM_NONE;
+    if (!(faces ? from.faces : from.valid)) return;
+    nearest[0] = faces ? from.triangle_a : from.sphere_a;
+    nearest[1] = faces ? from.triangle_b : from.sphere_b;
+}
+
+/* The bound of an earlier pose is dropped with the pair. */
+void carom_tree_write_hint(const uint32_t nearest[2], bool faces, carom_tree_hint *hint) {
+    bool known = nearest[0] != CAROM_NONE;
+    learned now = {.valid = known && !faces, .faces = known && faces};
+    if (now.valid) {
+        now.sphere_a = nearest[0];
+        now.sphere_b = nearest[1];
+    }
+    if (now.faces) {
+        now.triangle_a = nearest[0];
+        now.triangle_b = nearest[1];
+    }
+    write_hint(&now, hint);
+}
+
 /* ---- Spheres --------------------------------------------------------------------------------- */
 
 static carom_tree_gap_search tree_gap_begin(const carom_tree_posed_pair *p,
@@ -54,34 +80,15 @@ static carom_tree_gap_search tree_gap_begin(const carom_tree_posed_pair *p,
 /* A sphere of a tree by its index in the packing, posed. */
 static carom_spheres_posed find_sphere(const carom_tree *tree,
                                        const carom_spheres_transform *transform, uint32_t index) {
-    uint32_t slot = tree->slots[index];
-    const carom_tree_leaf *leaf = &tree->leaves[slot / CAROM_TREE_WIDTH];
-    uint32_t lane = slot % CAROM_TREE_WIDTH;
-    return carom_spheres_pose_sphere(transform,
-                                     carom_vec(leaf->x[lane], leaf->y[lane], leaf->z[lane]),
-                                     leaf->radius[lane], leaf->secondary[lane], leaf->cover[lane]);
+    return carom_tree_pose_slot(tree, transform, tree->slots[index]);
 }
-
-/* Of the distance of two centres and of sums of it and radii: 4 roundings of 2^-53, times 4. */
-#define TREE_GAP_ROUNDING 0x1p-49
 
 static void finish_gap(const carom_tree_gap_search *s, carom_tree_gap *gap) {
     const carom_tree_posed_pair *posed = s->posed;
-    carom_spheres_posed p = find_sphere(posed->a, &posed->world.transform[0], s->sphere_a);
-    carom_spheres_posed r = find_sphere(posed->b, &posed->world.transform[1], s->sphere_b);
-    carom_vec3 apart = carom_vec_sub(r.centre, p.centre);
-    double d = carom_vec_length(apart), rounding = TREE_GAP_ROUNDING * (d + p.radius + r.radius);
     double pending = (s->pending + posed->offset) / posed->to_frame;
-    double least = CAROM_MIN(pending, s->least_cover);
-    double lower = least - TREE_GAP_ROUNDING * (d + p.cover + r.cover);
-    gap->distance.upper = s->least + (rounding + posed->world.slack);
-    gap->distance.lower = CAROM_MAX(lower, 0.0);
-    gap->distance.value = s->least;
-    gap->sphere_a = s->sphere_a;
-    gap->sphere_b = s->sphere_b;
+    carom_tree_gap_of_spheres(posed, s->sphere_a, s->sphere_b, s->least, s->least_cover, pending,
+                              gap);
     gap->partial = s->budget.stopped;
-    gap->point_a = carom_vec_add(p.centre, carom_vec_scale(apart, p.radius / d));
-    gap->point_b = carom_vec_sub(r.centre, carom_vec_scale(apart, r.radius / d));
 }
 
 /* The gap of the pair that was closest last time is an upper bound to start from. */
@@ -205,34 +212,35 @@ static int find_inside(const carom_tree *a, const carom_spheres_transform *trans
     return answer;
 }
 
-/* Relative error of the distance of two triangles: 1e-15 of their extent, times 7. */
-#define TREE_TRIANGLE_ERROR 0x1p-47
+/* Whether one of two solids whose surfaces do not meet is in the other, as find_inside. */
+static int find_inside_either(const carom_tree_posed_pair *p) {
+    const carom_spheres_transform *transform = p->world.transform;
+    int inside = find_inside(p->a, &transform[0], p->b, &transform[1]);
+    return inside != 0 ? inside : find_inside(p->b, &transform[1], p->a, &transform[0]);
+}
 
 /* `known` is a lower bound, in the frame: then one above 0 also says that no solid is in the other,
  * as none was when it was found, and surfaces have not passed each other since. False: one
  * solid is or may be in the other. */
 static bool finish_near(const carom_tree_surface_search *s, double known, carom_tree_gap *gap) {
     const carom_tree_posed_pair *p = s->posed;
-    const carom_tree *a = p->a, *b = p->b;
-    const carom_spheres_transform *transform = p->world.transform;
-    double size = a->extent.size * transform[0].scale + b->extent.size * transform[1].scale;
-    double rounding =
-        TREE_TRIANGLE_ERROR * size + TREE_GAP_ROUNDING * s->best.distance + p->world.slack;
     double pending = (CAROM_MAX((double)s->pending, known) + p->offset) / p->to_frame;
-    double lower = CAROM_MIN(pending, s->best.distance) - rounding;
-    bool apart = p->apart || known > 0.0;
-    int inside = apart ? 0 : find_inside(a, &transform[0], b, &transform[1]);
-    if (inside == 0 && !apart) inside = find_inside(b, &transform[1], a, &transform[0]);
+    int inside = p->apart || known > 0.0 ? 0 : find_inside_either(p);
     if (inside == 1) return false;
-    gap->distance.upper = s->best.distance + rounding;
-    gap->distance.lower = inside == 0 ? CAROM_MAX(lower, 0.0) : 0.0;
-    gap->distance.value = s->best.distance;
-    gap->point_a = s->best.a;
-    gap->point_b = s->best.b;
-    gap->face_a = a->surface.faces[s->triangle_a];
-    gap->face_b = b->surface.faces[s->triangle_b];
+    carom_tree_gap_of_faces(p, &s->best, s->triangle_a, s->triangle_b, pending, inside, gap);
     gap->partial = s->budget.stopped;
     return inside == 0;
+}
+
+void carom_tree_settle_gap(const carom_tree_pair *pair, carom_tree_gap *gap) {
+    const carom_tree_posed_pair posed = carom_tree_pose(pair);
+    int inside = find_inside_either(&posed);
+    if (inside == 1) {
+        memset(gap, 0, sizeof(*gap));
+        gap->sphere_a = gap->sphere_b = gap->face_a = gap->face_b = CAROM_NONE;
+    } else if (inside < 0) {
+        gap->distance.lower = 0.0;
+    }
 }
 
 static void search_surfaces(carom_context *context, carom_tree_surface_search *s, bool exact) {
@@ -340,6 +348,8 @@ carom_status carom_tree_distance(carom_context *context, const carom_tree *a,
     CAROM_TREE_ENTER(gap);
     double start = carom_tree_start(def);
     const carom_tree_pair pair = carom_tree_pair_of(a, pose_a, b, pose_b, def);
+    if (carom_tree_on_device(context))
+        return carom_tree_device_distances(context, &pair, 1, def, gap);
     const carom_tree_posed_pair posed = carom_tree_pose(&pair);
     context->work = (carom_work){0};
     carom_tree_run_distance(context, &posed, pair.hint, def, start, gap, &context->work);
@@ -351,6 +361,7 @@ carom_status carom_tree_meet(carom_context *context, const carom_tree *a, const 
                              const carom_tree_query_def *def, bool *meet) {
     CAROM_TREE_ENTER(meet);
     const carom_tree_pair pair = carom_tree_pair_of(a, pose_a, b, pose_b, def);
+    if (carom_tree_on_device(context)) return carom_tree_device_meet(context, &pair, meet);
     const carom_tree_posed_pair posed = carom_tree_pose(&pair);
     const carom_tree_budget unlimited =
         carom_tree_budget_make(&carom_tree_query_defaults, 0.0, 0.0);

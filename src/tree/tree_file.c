@@ -15,7 +15,8 @@
 #include "geom/length.h"
 #include "mesh/mesh_format.h"
 #include "mesh/mesh_writer.h"
-#include "tree/tree.h"
+#include "spheres/spheres_overlap.h"
+#include "tree/tree_device.h"
 
 #define TREE_MAGIC UINT64_C(0x0245455254524143) /* "CARTREE\2" */
 
@@ -359,6 +360,7 @@ static carom_status finish_load(carom_context *context, carom_tree *made, const 
     if (!carom_is_little_endian()) reverse_head(&h);
     carom_status status = check_file(context, &h, made->file_size, name);
     if (status == CAROM_OK) status = tree_file_restore(context, &h, name, made);
+    if (status == CAROM_OK) status = carom_tree_device_copy(context, made);
     if (status == CAROM_OK)
         *tree = made;
     else
@@ -367,7 +369,6 @@ static carom_status finish_load(carom_context *context, carom_tree *made, const 
 }
 
 static carom_status make_empty(carom_context *context, carom_tree **made) {
-    CAROM_TRY(carom_context_require_cpu(context, "a sphere tree"));
     *made = carom_allocate(&context->allocator, 1, sizeof(**made));
     if (*made == NULL) return carom_fail_memory(context, sizeof(**made), "a tree");
     **made = (carom_tree){.allocator = context->allocator, .own = context->allocator};

@@ -10,6 +10,7 @@
 #ifndef CAROM_SRC_TREE_TREE_FRONTIER_H
 #define CAROM_SRC_TREE_TREE_FRONTIER_H
 
+#include "base/arena.h"
 #include "tree/tree_moments.h"
 
 /* A node and its ball, in the fixed tree's frame. */

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/assert.h"
+#include "tree/tree_device.h"
 #include "tree/tree_query.h"
 
 /* ---- Sums of spheres ------------------------------------------------------------------------- */
@@ -693,6 +694,8 @@ carom_status carom_tree_overlap(carom_context *context, const carom_tree *a,
     CAROM_TREE_ENTER(overlap);
     double start = carom_tree_start(def);
     const carom_tree_pair pair = carom_tree_pair_of(a, pose_a, b, pose_b, def);
+    if (carom_tree_on_device(context))
+        return carom_tree_device_overlaps(context, &pair, 1, def, overlap);
     const carom_tree_posed_pair posed = carom_tree_pose(&pair);
     context->work = (carom_work){0};
     return carom_tree_fail_query(
@@ -741,6 +744,7 @@ carom_status carom_tree_faces(carom_context *context, const carom_tree *a, const
     CAROM_TREE_ENTER(faces_a);
     CAROM_REQUIRE_RESULT(faces_a, "faces of a");
     CAROM_REQUIRE_RESULT(faces_b, "faces of b");
+    CAROM_TRY(carom_context_require_cpu(context, "the faces where sphere trees overlap"));
     const carom_tree_pair pair = carom_tree_pair_of(a, pose_a, b, pose_b, def);
     const carom_tree_posed_pair posed = carom_tree_pose(&pair);
     carom_tree_overlap_search search = tree_overlap_begin(&posed, &carom_tree_query_defaults, 0.0),

@@ -36,12 +36,12 @@ typedef struct carom_tree_posed_pair {
 carom_tree_posed_pair carom_tree_pose(const carom_tree_pair *pair);
 
 /* Where the trees are in the world. */
-static inline const carom_spheres_transform *
+CAROM_ITEM const carom_spheres_transform *
 carom_tree_fixed_transform(const carom_tree_posed_pair *p) {
     return &p->world.transform[p->swapped];
 }
 
-static inline const carom_spheres_transform *
+CAROM_ITEM const carom_spheres_transform *
 carom_tree_moving_transform(const carom_tree_posed_pair *p) {
     return &p->world.transform[!p->swapped];
 }

@@ -6,6 +6,9 @@
  * number of threads has no effect. */
 #include "tree/tree_query.h"
 
+#include "spheres/spheres_overlap.h"
+#include "tree/tree_device.h"
+
 carom_tree_budget carom_tree_budget_make(const carom_tree_query_def *def, double start,
                                          double finish_part) {
     bool timed = def->time_budget > 0.0;
@@ -70,7 +73,7 @@ carom_status carom_tree_fail_query(carom_context *context, carom_status status) 
 carom_status carom_tree_check_query(carom_context *context, const carom_tree *a,
                                     const carom_pose *pose_a, const carom_tree *b,
                                     const carom_pose *pose_b, const carom_tree_query_def *def) {
-    CAROM_TRY(carom_context_require_cpu(context, "a query of sphere trees"));
+    CAROM_TRY(carom_tree_check_backend(context, a, b));
     if (!(def->time_budget >= 0.0 && def->tolerance >= 0.0))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "a budget of %g s and a tolerance of %g: neither may be negative",
@@ -111,6 +114,8 @@ carom_status carom_tree_query(carom_context *context, const carom_tree *a, const
                               const carom_tree_query_def *def, carom_tree_result *result) {
     CAROM_TREE_ENTER(result);
     carom_tree_pair p = carom_tree_pair_of(a, pose_a, b, pose_b, def);
+    if (carom_tree_on_device(context))
+        return carom_tree_device_queries(context, &p, 1, def, result);
     context->work = (carom_work){0};
     return carom_tree_fail_query(context,
                                  tree_query_run(context, 0, &p, def, result, &context->work));
@@ -166,10 +171,19 @@ static carom_status tree_query_check_batch(const tree_query_batch *all, uint64_t
     return CAROM_OK;
 }
 
+static carom_status tree_query_on_device(const tree_query_batch *all, uint64_t count) {
+    if (all->gaps != NULL)
+        return carom_tree_device_distances(all->context, all->pairs, count, all->def, all->gaps);
+    if (all->overlaps != NULL)
+        return carom_tree_device_overlaps(all->context, all->pairs, count, all->def, all->overlaps);
+    return carom_tree_device_queries(all->context, all->pairs, count, all->def, all->results);
+}
+
 static carom_status tree_query_run_batch(tree_query_batch *all, uint64_t count) {
     carom_context *context = all->context;
     if (all->def == NULL) all->def = &carom_tree_query_defaults;
     CAROM_TRY(tree_query_check_batch(all, count));
+    if (carom_tree_on_device(context)) return tree_query_on_device(all, count);
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     all->works = CAROM_ARENA_TAKE(scratch, carom_work, context->threads);

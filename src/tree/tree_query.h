@@ -3,12 +3,22 @@
 #ifndef CAROM_SRC_TREE_TREE_QUERY_H
 #define CAROM_SRC_TREE_TREE_QUERY_H
 
+#include "base/context.h"
 #include "tree/tree_cpu.h"
 
 /* What all queries check first. */
 carom_status carom_tree_check_query(carom_context *context, const carom_tree *a,
                                     const carom_pose *pose_a, const carom_tree *b,
                                     const carom_pose *pose_b, const carom_tree_query_def *def);
+
+/* CAROM_OK where both trees were made on the backend of the context. */
+carom_status carom_tree_check_backend(carom_context *context, const carom_tree *a,
+                                      const carom_tree *b);
+
+/* Whether queries run on the GPU. */
+static inline bool carom_tree_on_device(const carom_context *context) {
+    return context->backend == CAROM_BACKEND_CUDA;
+}
 
 /* The pair of a query of two trees; its scales and hint are those of the def. */
 carom_tree_pair carom_tree_pair_of(const carom_tree *a, const carom_pose *pose_a,
@@ -64,6 +74,15 @@ carom_status carom_tree_run_overlap(carom_context *context, uint32_t worker,
                                     const carom_tree_posed_pair *posed,
                                     const carom_tree_query_def *def, double start,
                                     carom_packing_overlap *overlap, carom_work *work);
+
+/* What a hint says for an exact distance: spheres, or triangles, of a and b, CAROM_NONE where
+ * nothing is known; and the reverse, after one that found them. */
+void carom_tree_read_hint(const carom_tree_hint *hint, bool faces, uint32_t nearest[2]);
+void carom_tree_write_hint(const uint32_t nearest[2], bool faces, carom_tree_hint *hint);
+
+/* Completes an exact distance of two surfaces that do not meet, which was found on the GPU: by
+ * whether one solid is in the other. */
+void carom_tree_settle_gap(const carom_tree_pair *pair, carom_tree_gap *gap);
 
 /* Their distance; the hint may be NULL. */
 void carom_tree_run_distance(carom_context *context, const carom_tree_posed_pair *posed,

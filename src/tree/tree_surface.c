@@ -6,7 +6,9 @@
 
 #include <float.h>
 
+#include "base/array.h"
 #include "base/assert.h"
+#include "base/context.h"
 #include "base/progress.h"
 #include "geom/box.h"
 #include "geom/distance_item.h"

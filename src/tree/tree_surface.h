@@ -13,7 +13,6 @@
 #ifndef CAROM_SRC_TREE_TREE_SURFACE_H
 #define CAROM_SRC_TREE_TREE_SURFACE_H
 
-#include "base/context.h"
 #include "carom/mesh.h"
 #include "spheres/spheres_overlap_item.h"
 

@@ -11,14 +11,7 @@
 #include "base/simd.h"
 #include "geom/distance_item.h"
 #include "tree/tree_cpu.h"
-
-/* Added to 1 - (n u)^2: an upper bound of its error in float32. Both directions have a length of at
- * most 1 + 2^-22, and some eight roundings of 2^-24 of terms up to 1 follow. */
-#define TREE_SINE_ERROR 0x1p-20f
-
-/* Directions are multiplied by this, so that their length, after as many roundings, is at most 1,
- * as the bound above needs. */
-#define TREE_DIRECTION_LENGTH (1.0f - CAROM_TREE_FLOAT_SLACK)
+#include "tree/tree_cylinder_item.h"
 
 /* Lengths whose squares are far from the ends of the range of doubles. */
 #define TREE_LENGTH_MIN 0x1p-300
@@ -87,9 +80,9 @@ static void set_direction(carom_tree_surface_search *s, carom_vec3 way) {
     if (s->posed->far || !(length > TREE_LENGTH_MIN)) return;
     const double *r = s->fixed.transform->frame.r;
     carom_vec3 d = carom_vec_scale(way, (s->posed->swapped ? -1.0 : 1.0) / length);
-    s->toward[0] = (float)((r[0] * d.x + r[3] * d.y) + r[6] * d.z) * TREE_DIRECTION_LENGTH;
-    s->toward[1] = (float)((r[1] * d.x + r[4] * d.y) + r[7] * d.z) * TREE_DIRECTION_LENGTH;
-    s->toward[2] = (float)((r[2] * d.x + r[5] * d.y) + r[8] * d.z) * TREE_DIRECTION_LENGTH;
+    s->toward[0] = (float)((r[0] * d.x + r[3] * d.y) + r[6] * d.z) * CAROM_TREE_DIRECTION_LENGTH;
+    s->toward[1] = (float)((r[1] * d.x + r[4] * d.y) + r[7] * d.z) * CAROM_TREE_DIRECTION_LENGTH;
+    s->toward[2] = (float)((r[2] * d.x + r[5] * d.y) + r[8] * d.z) * CAROM_TREE_DIRECTION_LENGTH;
     s->aimed = true;
 }
 
@@ -164,16 +157,10 @@ void CAROM_CPU(carom_tree_search_triangles)(carom_tree_surface_search *s, uint32
 
 /* ---- Cylinders ------------------------------------------------------------------------------- */
 
-/* How far a cylinder reaches along a direction, with `cosine` to its axis. */
-static float tree_surface_cpu_reach_along(float cosine, float radius, float height) {
-    float rest = 1.0f - cosine * cosine;
-    rest = (rest < 0.0f ? 0.0f : rest) + TREE_SINE_ERROR;
-    return fabsf(cosine) * height + sqrtf(rest) * radius;
-}
-
+/* carom_tree_reach_along of several cylinders. */
 CAROM_SIMD carom_f32v reach_lanes(carom_f32v cosine, carom_f32v radius, carom_f32v height) {
     carom_f32v rest = 1.0f - cosine * cosine, zero = carom_f32v_splat(0.0f);
-    rest = carom_f32v_max(rest, zero) + TREE_SINE_ERROR;
+    rest = carom_f32v_max(rest, zero) + CAROM_TREE_SINE_ERROR;
     return carom_f32v_abs(cosine) * height + carom_f32v_sqrt(rest) * radius;
 }
 
@@ -194,8 +181,7 @@ CAROM_SIMD void bound_aimed(const carom_tree_surface_search *s, const carom_tree
         }
     }
     float cosine = u[0] * other->axis_x + u[1] * other->axis_y + u[2] * other->axis_z;
-    base -= tree_surface_cpu_reach_along(cosine, other->radius, other->height) +
-            s->posed->surface_margin;
+    base -= carom_tree_reach_along(cosine, other->radius, other->height) + s->posed->surface_margin;
     for (uint32_t i = 0; i < CAROM_TREE_CYLINDERS; i += CAROM_LANES) {
         carom_f32v along = carom_f32v_load(&node->x[i]) * w[0] +
                            carom_f32v_load(&node->y[i]) * w[1] +
@@ -249,7 +235,7 @@ CAROM_SIMD void bound_centres(const carom_tree_surface_search *s, const carom_tr
         carom_f32v dz = carom_f32v_load(&z[i]) - other->z;
         carom_f32v d = carom_f32v_sqrt(dx * dx + dy * dy + dz * dz);
         /* Equal centres give 0, not NaN. */
-        carom_f32v shrink = TREE_DIRECTION_LENGTH / (d + CAROM_TREE_LEAST_LENGTH);
+        carom_f32v shrink = CAROM_TREE_DIRECTION_LENGTH / (d + CAROM_TREE_LEAST_LENGTH);
         carom_f32v to_lane = (dx * carom_f32v_load(&axis_x[i]) + dy * carom_f32v_load(&axis_y[i]) +
                               dz * carom_f32v_load(&axis_z[i])) *
                              shrink;
@@ -259,7 +245,7 @@ CAROM_SIMD void bound_centres(const carom_tree_surface_search *s, const carom_tr
             reach_lanes(to_lane, carom_f32v_load(&node->radius[i]) * scale,
                         carom_f32v_load(&node->height[i]) * scale) +
             reach_lanes(to_other, carom_f32v_splat(other->radius), carom_f32v_splat(other->height));
-        carom_f32v bound = d * TREE_DIRECTION_LENGTH - reach - s->posed->surface_margin;
+        carom_f32v bound = d * CAROM_TREE_DIRECTION_LENGTH - reach - s->posed->surface_margin;
         carom_f32v_store(&bounds[i], carom_f32v_max(carom_f32v_load(&bounds[i]), bound));
     }
 }

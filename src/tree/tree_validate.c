@@ -2,6 +2,7 @@
 /* The invariants of a tree, as code: for tests and fuzzers. */
 #include <math.h>
 
+#include "base/memory.h"
 #include "geom/length.h"
 #include "tree/tree.h"
 
