@@ -23,11 +23,11 @@
  *
  * What a context of backend cuda computes on the GPU, by engine:
  *   soup     create, update, self_pairs, cross_pairs, count, meet: all of it; in device memory here
- *            the same within a margin; self_segments, cross_segments;
+ *            the same within a margin; self_segments, cross_segments; these in device memory here
  *            self_impacts, cross_impacts, first_impact, near, safe_step, safe_distances; impacts
  *            and what is near in device memory here
- *            closest_points, cast_rays, query_rays, winding, winding_fractions, signed_distances; in device
- *            memory here
+ *            closest_points, cast_rays, query_rays, winding, winding_fractions, signed_distances;
+ *            in device memory here
  *            cross_distance, cross_meet_batch, cross_distance_batch, self_gaps, cross_gaps; the
  *            first two, in many poses, in device memory here
  *   kfree    measure
@@ -120,8 +120,8 @@ typedef struct carom_cuda_positions {
 
 /* carom_soup_update with positions in device memory, as many and of the scalar with which the soup
  * was created: else CAROM_BAD_INPUT.
- * - Queries of the soup that are queued are finished first, as they may have to be repeated. So in a
- *   frame an update stands before all queries of its soup: else CAROM_UNSUPPORTED. */
+ * - Queries of the soup that are queued are finished first, as they may have to be repeated. So in
+ *   a frame an update stands before all queries of its soup: else CAROM_UNSUPPORTED. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_update(
     carom_context *context, carom_soup *soup, const carom_cuda_positions *positions);
 
@@ -133,6 +133,33 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_self_pairs(carom_conte
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cross_pairs(
     carom_context *context, const carom_soup *a, const carom_pose *pose_a, const carom_soup *b,
     const carom_pose *pose_b, carom_cuda_order order, carom_cuda_pairs *pairs);
+
+/* Segments in device memory. Start with `{0}`. Carom owns the memory and reuses it in the next
+ * call. */
+typedef struct carom_cuda_segments {
+    carom_soup_segment *data; /* on the device */
+    uint64_t count;           /* set by carom_cuda_finish */
+    uint64_t capacity;
+    uint64_t host_items; /* pairs that were cut on the host; set with the count */
+    void *memory;        /* Carom's own record */
+} carom_cuda_segments;
+
+/* Frees the memory and resets the array to `{0}`. Waits for queued work. */
+CAROM_EXPERIMENTAL CAROM_API void carom_cuda_segments_free(carom_context *context,
+                                                           carom_cuda_segments *segments);
+
+/* carom_soup_self_segments and carom_soup_cross_segments with pairs and segments in device memory.
+ * The pairs are those of an earlier call, queued or not; or the caller's own, with data, count and
+ * capacity set and the other fields 0.
+ * - carom_cuda_finish fails with CAROM_BAD_INPUT where a pair names a face that is not there.
+ * - One of these searches is queued at a time: a second one finishes the first, and a frame has at
+ *   most one, else CAROM_UNSUPPORTED. */
+CAROM_EXPERIMENTAL CAROM_API carom_status
+carom_cuda_soup_self_segments(carom_context *context, const carom_soup *soup,
+                              const carom_cuda_pairs *pairs, carom_cuda_segments *segments);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cross_segments(
+    carom_context *context, const carom_soup *a, const carom_pose *pose_a, const carom_soup *b,
+    const carom_pose *pose_b, const carom_cuda_pairs *pairs, carom_cuda_segments *segments);
 
 /* ---- Impacts, and what is near --------------------------------------------------------------- */
 

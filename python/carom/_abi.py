@@ -2016,6 +2016,17 @@ class cuda_positions(C.Structure):
     ]
 
 
+class cuda_segments(C.Structure):
+    """Segments in device memory."""
+    _fields_ = [
+        ('data', C.c_void_p),
+        ('count', C.c_uint64),
+        ('capacity', C.c_uint64),
+        ('host_items', C.c_uint64),
+        ('memory', C.c_void_p),
+    ]
+
+
 class cuda_impacts(C.Structure):
     """Impacts or near pairs in device memory."""
     _fields_ = [
@@ -2504,6 +2515,9 @@ FUNCTIONS = {
     'carom_cuda_soup_update': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_soup_self_pairs': (C.c_int, (C.c_void_p, C.c_void_p, C.c_int, C.c_void_p)),
     'carom_cuda_soup_cross_pairs': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_int, C.c_void_p)),
+    'carom_cuda_segments_free': (None, (C.c_void_p, C.c_void_p)),
+    'carom_cuda_soup_self_segments': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_cuda_soup_cross_segments': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_impacts_free': (None, (C.c_void_p, C.c_void_p)),
     'carom_cuda_soup_self_impacts': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_soup_cross_impacts': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
@@ -2523,6 +2537,9 @@ FUNCTIONS = {
     'carom_cuda_solid_update': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_balls_overlap': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_void_p)),
     'carom_cuda_balls_pairs': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_int, C.c_int, C.c_void_p, C.c_void_p)),
+    'carom_cuda_tree_meet': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_void_p)),
+    'carom_cuda_tree_distance': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_void_p)),
+    'carom_cuda_tree_overlap': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_void_p)),
     'carom_cuda_broad_update': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64)),
     'carom_cuda_broad_pairs': (C.c_int, (C.c_void_p, C.c_void_p, C.c_int, C.c_void_p)),
     'carom_cuda_convex_shapes_create': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
