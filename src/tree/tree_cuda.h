@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tree_cuda.h: two posed trees as searches on the GPU see them: nodes and spheres in one frame, what
- * is known of a pose, and what can still matter.
+/* tree_cuda.h: two posed trees as searches on the GPU see them: nodes and spheres in one frame,
+ * what is known of a pose, and what can still matter.
  *
  * The floats are those of tree_cpu.c, in the same order, so that pairs of spheres that overlap are
  * sought below the same pairs of nodes as on the CPU. */

@@ -140,7 +140,7 @@ static carom_status tree_device_search(carom_context *context, tree_device_batch
                                              .faces = batch->faces,
                                              .gaps = batch->gaps,
                                              .nearest = batch->nearest,
-                                             .settle = carom_tree_settle_gap};
+                                             .complete = carom_tree_complete_gap};
     CAROM_TRY(tree_device_run(context, &search));
     for (uint64_t i = 0; i < count; ++i) {
         const carom_tree_pair *p = &batch->pairs[batch->order[i]];
@@ -320,7 +320,7 @@ carom_status carom_cuda_tree_distance(carom_context *context, const carom_tree *
     carom_device_tree_search search = {.count = count,
                                        .faces = tree_device_has_faces(a, b),
                                        .gaps = device_gaps,
-                                       .settle = carom_tree_settle_gap};
+                                       .complete = carom_tree_complete_gap};
     if (def == NULL) def = &carom_tree_query_defaults;
     CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
     CAROM_TRY(tree_device_begin(context, a, device_poses_a, b, device_poses_b, def, &search.one));

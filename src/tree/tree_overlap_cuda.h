@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* tree_overlap_cuda.h: overlaps of two trees on the GPU, included by tree_cuda.cu alone.
  *
- * The CPU adds up the terms of all pairs of spheres that overlap, and flags the spheres whose covers
- * meet one of the other tree, by the items of spheres_overlap_item.h. Neither depends on an order:
+ * The CPU adds up the terms of all pairs of spheres that overlap, and flags the spheres whose
+ * covers meet one of the other tree, by the items of spheres_overlap_item.h. Neither depends on an
+ * order:
  *
- *   open      a warp per pair of nodes, level by level for all poses: the comparisons of tree_cpu.c;
- *   sum       a warp per run of pairs of leaves: pairs of spheres whose balls or covers may meet wait
- *             in shared memory until there is one for each lane; sums over a warp are kept as long
- *             as the pose is the same;
- *   finish    a warp per pose: the sums as numbers. */
+ *   open     a warp per pair of nodes, level by level for all poses: the comparisons of tree_cpu.c;
+ *   sum      a warp per run of pairs of leaves: pairs of spheres whose balls or covers may meet
+ *            wait in shared memory until there is one for each lane; sums over a warp are kept as
+ *            long as the pose is the same;
+ *   finish   a warp per pose: the sums as numbers. */
 #ifndef CAROM_SRC_TREE_TREE_OVERLAP_CUDA_H
 #define CAROM_SRC_TREE_TREE_OVERLAP_CUDA_H
 

@@ -82,7 +82,7 @@ void carom_tree_write_hint(const uint32_t nearest[2], bool faces, carom_tree_hin
 
 /* Completes an exact distance of two surfaces that do not meet, which was found on the GPU: by
  * whether one solid is in the other. */
-void carom_tree_settle_gap(const carom_tree_pair *pair, carom_tree_gap *gap);
+void carom_tree_complete_gap(const carom_tree_pair *pair, carom_tree_gap *gap);
 
 /* Their distance; the hint may be NULL. */
 void carom_tree_run_distance(carom_context *context, const carom_tree_posed_pair *posed,

@@ -408,7 +408,7 @@ struct tree_cuda_on_host {
     }
 };
 
-static carom_status tree_cuda_settle(carom_device *device, const tree_cuda_arguments *arguments) {
+static carom_status tree_cuda_complete(carom_device *device, const tree_cuda_arguments *arguments) {
     tree_cuda_on_host h = {};
     carom_status status = h.read(device, arguments);
     for (uint32_t i = 0; i < arguments->count && status == CAROM_OK; ++i) {
@@ -422,7 +422,7 @@ static carom_status tree_cuda_settle(carom_device *device, const tree_cuda_argum
                                       q.b.scale,
                                       nullptr};
         h.gaps[i].partial = false;
-        arguments->search.settle(&pair, &h.gaps[i]);
+        arguments->search.complete(&pair, &h.gaps[i]);
     }
     if (status == CAROM_OK)
         status = carom_device_copy(device, arguments->search.gaps + arguments->first, h.gaps,
@@ -464,7 +464,7 @@ static carom_status tree_cuda_finish(carom_device *device, carom_device_op *op,
     device->steps.node_pairs = n[TREE_CUDA_N_NODES] + n[TREE_CUDA_N_LEAVES];
     device->steps.candidates = device->steps.open_in_floats = n[TREE_CUDA_N_CANDIDATES];
     device->steps.open_in_doubles = n[TREE_CUDA_N_HOST];
-    return n[TREE_CUDA_N_HOST] != 0 ? tree_cuda_settle(device, arguments) : CAROM_OK;
+    return n[TREE_CUDA_N_HOST] != 0 ? tree_cuda_complete(device, arguments) : CAROM_OK;
 }
 
 /* ---- Queueing -------------------------------------------------------------------------------- */
