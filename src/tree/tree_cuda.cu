@@ -122,6 +122,7 @@ static __global__ void __launch_bounds__(TREE_CUDA_THREADS)
     p->aimed = false;
     p->least = p->cover = tree_cuda_bits(KIND == TREE_CUDA_MEET ? 0.0 : HUGE_VAL);
     p->first = p->second = ULLONG_MAX;
+    p->visits = 0;
     p->bound = __float_as_uint(HUGE_VALF);
     if (!fits) {
         p->done = 1;

@@ -61,6 +61,7 @@ struct tree_cuda_pose {
     uint32_t bound;                   /* the least gap is at most this, in the frame: as bits */
     uint32_t done;                    /* nothing is sought any more */
     uint32_t found;                   /* balls overlap, or triangles meet */
+    unsigned long long visits;        /* pairs of nodes that were opened, of overlaps */
     bool bad;                         /* the pose does not fit: there is no pair */
     bool aimed;                       /* there is a direction: */
     float toward[3];

@@ -45,6 +45,8 @@ typedef struct carom_device_tree_search {
     carom_tree_gap *gaps; /* distances */
     carom_packing_overlap *overlaps;
     bool bounds; /* of overlaps */
+    uint64_t
+        *visits; /* on the host, or NULL: of each overlap, the pairs of nodes that were opened */
     /* On the host, or NULL: two words for each gap, the spheres or triangles of a and b; CAROM_NONE
      * where they meet. */
     uint32_t *nearest;
