@@ -7,6 +7,7 @@
 #include <string.h>
 
 #ifdef CAROM_HAVE_ZLIB
+#define ZLIB_CONST /* what is read is const */
 #include <zlib.h>
 #endif
 
@@ -71,7 +72,7 @@ static bool deflate_all(const void *bytes, size_t size, int bits, int level, cha
             capacity *= 2;
         }
         size_t room = capacity - used < piece ? capacity - used : piece;
-        z.next_in = (Bytef *)(uintptr_t)bytes + done;
+        z.next_in = (const Bytef *)bytes + done;
         z.avail_in = (uInt)in;
         z.next_out = to + used;
         z.avail_out = (uInt)room;

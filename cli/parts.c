@@ -55,8 +55,8 @@ static void copy_properties(parts *p, bool of_faces, uint64_t from, uint64_t to)
         const carom_mesh_property *property = &p->mesh.properties[i];
         size_t size = property_size(property->type);
         if (property->of_faces == of_faces)
-            memcpy((char *)(uintptr_t)p->properties[i].values + to * size,
-                   (const char *)property->values + from * size, size);
+            memcpy((char *)p->values[i] + to * size, (const char *)property->values + from * size,
+                   size);
     }
 }
 
@@ -70,13 +70,14 @@ bool parts_open(const carom_mesh_view *view, parts *p) {
     p->corners = take(offset_of(view, view->face_count), sizeof(*p->corners));
     p->offsets = take(view->face_count, sizeof(*p->offsets));
     p->properties = take(view->property_count, sizeof(*p->properties));
-    bool all = p->properties != NULL;
+    p->values = take(view->property_count, sizeof(*p->values));
+    bool all = p->properties != NULL && p->values != NULL;
     for (uint64_t i = 0; i < view->property_count && all; ++i) {
         const carom_mesh_property *from = &view->properties[i];
         p->properties[i] = *from;
-        p->properties[i].values =
+        p->properties[i].values = p->values[i] =
             take(from->of_faces ? view->face_count : view->vertex_count, property_size(from->type));
-        all = p->properties[i].values != NULL;
+        all = p->values[i] != NULL;
     }
     if (!all || p->begins == NULL || p->faces == NULL || p->latest == NULL || p->number == NULL ||
         p->positions == NULL || p->corners == NULL || p->offsets == NULL)
@@ -86,8 +87,8 @@ bool parts_open(const carom_mesh_view *view, parts *p) {
 }
 
 void parts_close(parts *p) {
-    for (uint64_t i = 0; i < p->mesh.property_count && p->properties != NULL; ++i)
-        free((void *)(uintptr_t)p->properties[i].values);
+    for (uint64_t i = 0; i < p->mesh.property_count && p->values != NULL; ++i) free(p->values[i]);
+    free(p->values);
     free(p->properties);
     free(p->begins);
     free(p->faces);

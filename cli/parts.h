@@ -26,6 +26,7 @@ typedef struct parts {
     uint32_t *corners;
     uint64_t *offsets;
     carom_mesh_property *properties; /* of the view */
+    void **values;                   /* what `values` of each points to */
 } parts;
 
 /* False when there is no memory. The view must stay valid until parts_close. */

@@ -116,6 +116,7 @@ export class Soup extends Handle { //= carom_soup
     segments(pairs: Numbers, other?: Soup, pose?: Pose, options?: Two): Records<SoupSegment>; //= carom_soup_cross_segments
     closestPoints(points: Numbers): Records<Hit>; //= carom_soup_closest_points
     castRays(origins: Numbers, directions: Numbers, lengths?: number | Numbers): Records<Hit>; //= carom_soup_cast_rays
+    queryRays(origins: Numbers, directions: Numbers, lengths?: number | Numbers): Records<SoupRayHit>; //= carom_soup_query_rays
     winding(points: Numbers): Int32Array; //= carom_soup_winding
     windingFractions(points: Numbers): Float64Array; //= carom_soup_winding_fractions
     signedDistances(points: Numbers): Float64Array; //= carom_soup_signed_distances

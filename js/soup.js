@@ -217,6 +217,10 @@ export class Soup extends Handle {
         return invoke("soupCastRays", [this, raysOf(origins, directions, lengths)]);
     }
 
+    queryRays(origins, directions, lengths) {
+        return invoke("soupQueryRays", [this, raysOf(origins, directions, lengths)]);
+    }
+
     winding(points) {
         return invoke("soupWinding", [this, points]);
     }

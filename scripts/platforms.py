@@ -22,6 +22,8 @@ def result():
         "failed": e["failed"].split(),
         "skipped": e["skipped"].split(),
         "why": " ".join(e["why"].split()),
+        "commit": e["commit"],
+        "seconds": round(float(e["seconds"]), 1),
     }))
 
 
@@ -33,9 +35,9 @@ def show(path):
     for line in open(path):
         one = json.loads(line)
         golden = {True: "equal", False: "DIFFERENT", None: "not compared"}[one["golden"]]
-        print("  %-24s %s, %s, golden hashes %s%s%s" % (
+        print("  %-24s %s, %s, golden hashes %s, %.0f s of processor time%s%s" % (
             one["target"], "built" if one["built"] else "not built",
-            "%d programs passed" % one["passed"] if one["ran"] else "not run", golden,
+            "%d passed" % one["passed"] if one["ran"] else "not run", golden, one["seconds"],
             "; failed: " + " ".join(one["failed"]) if one["failed"] else "",
             "; " + one["why"] if one["why"] else ""))
 
@@ -46,8 +48,37 @@ def join(folder, path):
         json.dump(every, out, indent=1)
         out.write("\n")
     bad = [one["target"] for one in every if is_bad(one)]
-    print("platforms: %d targets in %s%s" % (len(every), path, "; wrong: " + " ".join(bad) if bad else ""))
+    print("platforms: %d targets in %s, of %s%s" % (
+        len(every), path, " ".join(sorted({one["commit"] for one in every})), "; wrong: " + " ".join(bad) if bad else ""))
     return 1 if bad or not every else 0
+
+
+def table(path):
+    """The joined file as Markdown (docs/platforms.md)."""
+    print("| target | built | ran: passed, failed | golden | seconds | not run, and why |\n|---|---|---|---|--:|---|")
+    for one in json.load(open(path)):
+        golden = {True: "equal", False: "**different**", None: "-"}[one["golden"]]
+        ran = "%d, %s" % (one["passed"], " ".join(one["failed"]) or "none") if one["ran"] else "no"
+        skipped = "%d skipped; " % len(one["skipped"]) if one["skipped"] else ""
+        print("| %s | %s | %s | %s | %.0f | %s |" % (
+            one["target"], "yes" if one["built"] else "no", ran, golden, one["seconds"], skipped + one["why"]))
+
+
+def golden_tests(*paths):
+    """The tests of these programs that compare golden hashes, themselves or by a function of their file."""
+    for path in paths:
+        text = open(path).read()
+        bodies = dict(re.findall(r"^static [^;=]*?\b(\w+)\([^;{]*\) \{\n(.*?)^\}", text, re.M | re.S))
+        by = {"test_golden"}
+        while True:
+            more = {name for name, body in bodies.items() if name not in by and by & set(re.findall(r"\w+", body))}
+            if not more:
+                break
+            by |= more
+        found = sorted(by & set(re.findall(r"cmocka_unit_test\w*\((\w+)", text)))
+        if not found:
+            sys.exit("%s: no test has golden hashes" % path)
+        print(" ".join(found))
 
 
 def counted(path):
@@ -69,7 +100,8 @@ def counted(path):
 
 def main():
     what, rest = sys.argv[1], sys.argv[2:]
-    return {"result": result, "show": show, "join": join, "counted": counted}[what](*rest)
+    return {"result": result, "show": show, "join": join, "table": table, "golden_tests": golden_tests,
+            "counted": counted}[what](*rest)
 
 
 if __name__ == "__main__":

@@ -9,20 +9,23 @@
 #   $out                  is an empty folder of its own, build/platforms/NAME, kept between runs (build there)
 #   $jobs                 is how many processes may run
 #   result TARGET         writes the object of one target from the variables built, ran, golden (true, false or null),
-#                         passed (a count), skipped and failed (lists of words) and why (text), and resets them
+#                         passed (a count), skipped and failed (lists of words) and why (text), and resets them; with
+#                         the commit and the processor time since the last one
 # A command that fails ends the entry: what it has not reported is reported as not built, with the end of its log.
+# Entries that are not named keep the results of their last run.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export jobs=$1 here=build
 shift
 mkdir -p build/platforms
 source scripts/platforms.inc
-TIMEFORMAT='%U %S'
+commit=$(scripts/commit.sh)
 
-run_entry() ( # a function: in the subshell itself the time would be written to the log
+run_entry() (
     exec >"$log" 2>&1 </dev/null
     set -e
     reset_result
+    reported_seconds=0 # times begin anew in a subshell
     source "scripts/platforms/$name.sh"
 )
 
@@ -36,13 +39,15 @@ for name in "${names[@]}"; do
     : >"$results"
     begun=$SECONDS
     echo "platforms: $name ..."
-    { time run_entry; } 2>"$out.seconds"
+    processor_seconds
+    reported_seconds=$seconds
+    run_entry
     code=$?
     if [ $code != 0 ]; then
         built=false ran=false golden=null passed=0 skipped='' failed='' why="ended with $code: $(tail -n 3 "$log" | tr '\n' ' ')"
         result "$name" >>"$log"
     fi
     python3 scripts/platforms.py show "$results"
-    echo "  $((SECONDS - begun)) s, $(awk '{print $1 + $2}' "$out.seconds") s of processor time"
+    echo "  $((SECONDS - begun)) s"
 done
 python3 scripts/platforms.py join build/platforms build/platforms.json

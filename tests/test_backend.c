@@ -81,6 +81,8 @@ static void soups_and_solids_refuse(void **state) {
     REFUSED(carom_soup_cross_segments(cuda, soup, NULL, soup, NULL, &pair, 1, &segments));
     REFUSED(carom_soup_closest_points(cuda, soup, &point, 1, &hit));
     REFUSED(carom_soup_cast_rays(cuda, soup, &ray, 1, &hit));
+    carom_soup_ray_hits all = {0};
+    REFUSED(carom_soup_query_rays(cuda, soup, &ray, 1, &all));
     REFUSED(carom_soup_winding(cuda, soup, &point, 1, &winding));
     REFUSED(carom_kfree_measure(cuda, soup, &k_free, NULL));
     REFUSED(carom_soup_update(cuda, soup, &view));

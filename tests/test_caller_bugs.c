@@ -985,6 +985,14 @@ static void soup_points(void **state) {
     BUG(carom_soup_cast_rays, rays, context, soup, NULL, 1, &hit);
     BUG(carom_soup_cast_rays, hits, context, soup, &ray, 1, NULL);
     FINE(carom_soup_cast_rays, rays, context, soup, NULL, 0, NULL);
+    carom_soup_ray_hits all = {0};
+    BUG(carom_soup_query_rays, context, BAD_CONTEXT, soup, &ray, 1, &all);
+    BUG(carom_soup_query_rays, soup, context, NULL, &ray, 1, &all);
+    BUG(carom_soup_query_rays, rays, context, soup, NULL, 1, &all);
+    BUG(carom_soup_query_rays, hits, context, soup, &ray, 1, NULL);
+    BUG_RESULT(carom_soup_ray_hits, carom_soup_query_rays, hits, context, soup, &ray, 1, &result);
+    FINE(carom_soup_query_rays, rays, context, soup, NULL, 0, &all);
+    carom_soup_ray_hits_free(&all);
     BUG(carom_soup_winding, context, BAD_CONTEXT, soup, &point, 1, &winding);
     BUG(carom_soup_winding, soup, context, NULL, &point, 1, &winding);
     BUG(carom_soup_winding, points, context, soup, NULL, 1, &winding);

@@ -302,6 +302,17 @@ static carom_status rays(carom_context *context, uint64_t *hash) {
     return status;
 }
 
+static carom_status all_rays(carom_context *context, uint64_t *hash) {
+    carom_soup_ray_hits hits = {0};
+    carom_ray some[POINTS];
+    for (int i = 0; i < POINTS; ++i)
+        some[i] = (carom_ray){.origin = points()[i], .direction = {1.0, 0.5, 0.1}};
+    carom_status status = carom_soup_query_rays(context, of_sphere, some, POINTS, &hits);
+    *hash = test_hash(hits.data, hits.count * sizeof(*hits.data), 0);
+    carom_soup_ray_hits_free(&hits);
+    return status;
+}
+
 static carom_status winding(carom_context *context, uint64_t *hash) {
     static int32_t windings[POINTS];
     carom_status status = carom_soup_winding(context, of_sphere, points(), POINTS, windings);
@@ -506,6 +517,7 @@ static const struct {
     {"k_free", k_free},
     {"closest_points", closest},
     {"cast_rays", rays},
+    {"query_rays", all_rays},
     {"winding", winding},
     {"winding_fractions", fractions},
     {"signed_distances", signed_distances},

@@ -174,6 +174,13 @@ static void points_and_rays(void **state) {
     BUG(carom_cuda_soup_cast_rays, soup, context, NULL, &ray, 1, &hit);
     BUG(carom_cuda_soup_cast_rays, device_rays, context, soup, NULL, 1, &hit);
     BUG(carom_cuda_soup_cast_rays, device_hits, context, soup, &ray, 1, NULL);
+    carom_cuda_ray_hits all = {0};
+    BUG(carom_cuda_soup_query_rays, context, BAD_CONTEXT, soup, &ray, 1, &all);
+    BUG(carom_cuda_soup_query_rays, soup, context, NULL, &ray, 1, &all);
+    BUG(carom_cuda_soup_query_rays, device_rays, context, soup, NULL, 1, &all);
+    BUG(carom_cuda_soup_query_rays, hits, context, soup, &ray, 1, NULL);
+    BUG_VOID(carom_cuda_ray_hits_free, context, BAD_CONTEXT, &all);
+    BUG_VOID(carom_cuda_ray_hits_free, hits, context, NULL);
 }
 
 static void packings(void **state) {

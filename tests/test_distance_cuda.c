@@ -396,6 +396,36 @@ static void later_positions_are_those_of_the_answer(void **state) {
     }
 }
 
+/* What the host keeps of a soup for faces that meet is of before an update in device memory, and a
+ * change that fails after it has read these positions. */
+static void changes_that_fail_leave_current_positions(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    static lattice_soup one;
+    carom_random random = {500};
+    for (int i = 0; i < TEST_CASES(60); ++i) {
+        lattice_make(&random, &one);
+        carom_mesh_view view = lattice_view(&one);
+        both a = make(&(carom_soup_def){.mesh = &view, .rigid = i % 2 == 0});
+        assert_same(&a, NULL, &a, NULL, 0.0);
+        lattice_shake(&random, &one);
+        view = lattice_view(&one);
+        void *positions = on_device(one.xyz, one.vertices * sizeof(one.xyz[0]));
+        const carom_cuda_positions update = {positions, CAROM_SCALAR_FLOAT64, one.vertices};
+        assert_ok(cpu, carom_soup_update(cpu, a.cpu, &view));
+        assert_ok(cuda, carom_cuda_soup_update(cuda, a.cuda, &update));
+        const uint32_t beyond[3] = {0, 1, UINT32_MAX - 1};
+        const carom_mesh_view bad = {
+            .positions = one.xyz, .vertex_count = one.vertices, .corners = beyond, .face_count = 1};
+        assert_fails(cuda, carom_soup_add(cuda, a.cuda, &bad, NULL), CAROM_BAD_INPUT, "vert");
+        carom_pose pose = pose_of(&random, i, 1.0);
+        assert_same(&a, NULL, &a, NULL, 0.0);
+        assert_same(&a, NULL, &a, &pose, 0.0);
+        carom_cuda_release(cuda, positions);
+        destroy(&a);
+    }
+}
+
 /* ---- Pairs of faces -------------------------------------------------------------------------- */
 
 #define PAIRS 200u
@@ -502,6 +532,7 @@ int main(void) {
         cmocka_unit_test(changed_soups_are_the_same),
         cmocka_unit_test(frames_are_the_same),
         cmocka_unit_test(later_positions_are_those_of_the_answer),
+        cmocka_unit_test(changes_that_fail_leave_current_positions),
         cmocka_unit_test(gaps_of_faces_are_the_same),
         cmocka_unit_test(wrong_input_is_named),
     };

@@ -358,6 +358,53 @@ static double spread_evenly(carom_random *random, double least, double factor) {
     return value;
 }
 
+/* The squared distance of two spheres, in the nearest boxes. */
+static double squared_distance(const carom_gas_def *def, const carom_gas_sphere *a,
+                               const carom_gas_sphere *b) {
+    const double edge[3] = {def->edges.x, def->edges.y, def->edges.z};
+    const double d[3] = {b->position.x - a->position.x, b->position.y - a->position.y,
+                         b->position.z - a->position.z};
+    double square = 0.0;
+    for (int axis = 0; axis < 3; ++axis) {
+        double one = def->periodic[axis] ? d[axis] - edge[axis] * floor(d[axis] / edge[axis] + 0.5)
+                                         : d[axis];
+        square += one * one;
+    }
+    return square;
+}
+
+/* Makes up to three spheres up to a thousand times larger, in the place of what they cover. */
+static void enlarge_some(carom_random *random, run_def *r, carom_gas_sphere *spheres) {
+    const double edge[3] = {r->def.edges.x, r->def.edges.y, r->def.edges.z};
+    for (uint64_t large = 0; large < 3 && large < r->count; ++large) {
+        carom_gas_sphere *s = &spheres[large], found = *s;
+        double *x[3] = {&found.position.x, &found.position.y, &found.position.z};
+        found.radius =
+            fmin(found.radius * spread_evenly(random, 2.0, 500.0),
+                 carom_random_between(random, 0.1, 0.3) * fmin(edge[0], fmin(edge[1], edge[2])));
+        found.mass = spread_evenly(random, 1.0, 1e6);
+        for (int axis = 0; axis < 3; ++axis) {
+            *x[axis] = carom_random_between(random, 0.0, edge[axis]);
+            if (!r->def.periodic[axis])
+                *x[axis] = fmin(fmax(*x[axis], found.radius), edge[axis] - found.radius);
+        }
+        bool fits = found.radius > s->radius;
+        for (uint64_t i = 0; i < large && fits; ++i) {
+            double reach = found.radius + spheres[i].radius;
+            fits = squared_distance(&r->def, &found, &spheres[i]) > reach * reach;
+        }
+        if (!fits) return;
+        *s = found;
+        for (uint64_t i = large + 1; i < r->count;) {
+            double reach = found.radius + spheres[i].radius;
+            if (squared_distance(&r->def, &found, &spheres[i]) > reach * reach)
+                ++i;
+            else
+                spheres[i] = spheres[--r->count];
+        }
+    }
+}
+
 /* A gas of 2 to 20,000 spheres at packing fractions of 0.001 to 0.7; NULL when there is no memory.
  */
 static carom_gas_sphere *seeded_gas(uint64_t seed, run_def *r) {
@@ -376,8 +423,9 @@ static carom_gas_sphere *seeded_gas(uint64_t seed, run_def *r) {
     for (int axis = 0; axis < 3; ++axis) radius = fmin(radius, 0.2 * *edges[axis]);
     carom_gas_sphere *spheres = scene_gas_lattice(r->count, radius, r->def.edges, seed);
     if (spheres == NULL) return NULL;
-    bool mixed = seed % 3 == 1;
-    double ratio = spread_evenly(&random, 0.1, 10.0), light = spread_evenly(&random, 0.001, 1e3);
+    bool mixed = seed % 3 == 1 && seed % 12 != 7;
+    double least = seed % 6 == 4 ? 0.001 : 0.1, ratio = spread_evenly(&random, least, 1.0 / least),
+           light = spread_evenly(&random, 0.001, 1e3);
     for (uint64_t i = 0; i < r->count && mixed; ++i) {
         if (carom_random_uniform(&random) < 0.4) continue;
         spheres[i].radius *= ratio;
@@ -389,6 +437,7 @@ static carom_gas_sphere *seeded_gas(uint64_t seed, run_def *r) {
         r->def.wall_loss = 0.5 * r->def.loss;
         r->def.elastic_below = seed % 2 == 0 ? 1e-3 : 0.05; /* near a collapse, or not */
     }
+    if (seed % 12 == 7) enlarge_some(&random, r, spheres);
     for (int axis = 0; axis < 3; ++axis) wide *= *edges[axis];
     for (uint64_t i = 0; i < r->count; ++i) spheres[i].radius *= 0.999;
     double path = wide / (18.0 * (double)r->count * radius * radius);

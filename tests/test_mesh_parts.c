@@ -11,6 +11,7 @@
 #include <string.h>
 
 #ifdef CAROM_HAVE_ZLIB
+#define ZLIB_CONST /* what is read is const */
 #include <zlib.h>
 
 #include "mesh/mesh_3mf.h"
@@ -922,7 +923,7 @@ static void add_file(archive *a, const char *name, const char *text, bool packed
     if (packed) {
         z_stream stream = {0};
         assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY), Z_OK);
-        stream.next_in = (Bytef *)(uintptr_t)text;
+        stream.next_in = (const Bytef *)text;
         stream.avail_in = size;
         stream.next_out = data;
         stream.avail_out = sizeof(data);

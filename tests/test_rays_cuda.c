@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rays on the GPU have the CPU's bytes: lattice soups with rays through edges, corners and along
+/* Rays on the GPU have the CPU's bytes, their first faces and all of them: lattice soups with rays through edges, corners and along
  * faces, of all scales and lengths, every shape, rays from near and far, changes, device memory,
  * frames. Skipped where there is no device. */
 #include <math.h>
@@ -18,12 +18,15 @@ TEST_BACKENDS
 
 static carom_ray rays[MOST_RAYS];
 static carom_hit on_cpu_hits[MOST_RAYS], on_cuda_hits[MOST_RAYS];
-static uint64_t compared, on_host;
+static uint64_t compared, on_host, all_compared, all_on_host;
 
 static int report(void **state) {
     if (cuda != NULL)
         print_message("%llu hits are those of the CPU; %llu were decided on the host\n",
                       (unsigned long long)compared, (unsigned long long)on_host);
+    if (cuda != NULL)
+        print_message("%llu faces along rays too; %llu rays were decided on the host\n",
+                      (unsigned long long)all_compared, (unsigned long long)all_on_host);
     return tear_down(state);
 }
 
@@ -42,6 +45,38 @@ static void assert_same_hits(uint64_t count) {
     compared += count;
 }
 
+static void assert_same_lists(const carom_soup_ray_hits *a, const carom_soup_ray_hits *b) {
+    uint64_t least = a->count < b->count ? a->count : b->count;
+    for (uint64_t i = 0; i < least; ++i) {
+        const carom_soup_ray_hit *x = &a->data[i], *y = &b->data[i];
+        if (memcmp(x, y, sizeof(*x)) != 0)
+            fail_msg("hit %llu of all: ray %u, not %u; face %u, not %u; at %.17g, not %.17g",
+                     (unsigned long long)i, y->ray, x->ray, y->face, x->face, y->distance,
+                     x->distance);
+    }
+    assert_true(a->count == b->count);
+    all_compared += a->count;
+}
+
+/* All faces that the rays meet. */
+static void assert_all_same(carom_soup *on_cpu, carom_soup *on_cuda, uint64_t count) {
+    carom_soup_ray_hits of_cpu = {0}, of_cuda = {0};
+    carom_work work;
+    assert_ok(cpu, carom_soup_query_rays(cpu, on_cpu, rays, count, &of_cpu));
+    assert_ok(cuda, carom_soup_query_rays(cuda, on_cuda, rays, count, &of_cuda));
+    assert_same_lists(&of_cpu, &of_cuda);
+    assert_ok(cuda, carom_context_get_work(cuda, &work));
+    all_on_host += work.undecided;
+    if (of_cpu.count > 1) {
+        carom_soup_ray_hit one; /* a caller's buffer */
+        carom_soup_ray_hits mine = {.data = &one, .capacity = 1, .owner = CAROM_OWNER_CALLER};
+        assert_int_equal(carom_soup_query_rays(cuda, on_cuda, rays, count, &mine), CAROM_MORE);
+        assert_true(mine.count == of_cpu.count && memcmp(&one, of_cpu.data, sizeof(one)) == 0);
+    }
+    carom_soup_ray_hits_free(&of_cpu);
+    carom_soup_ray_hits_free(&of_cuda);
+}
+
 static void assert_rays_same(carom_soup *on_cpu, carom_soup *on_cuda, uint64_t count) {
     carom_work work;
     memset(on_cpu_hits, 0xA5, count * sizeof(*on_cpu_hits));
@@ -51,6 +86,7 @@ static void assert_rays_same(carom_soup *on_cpu, carom_soup *on_cuda, uint64_t c
     assert_same_hits(count);
     assert_ok(cuda, carom_context_get_work(cuda, &work));
     on_host += work.undecided;
+    assert_all_same(on_cpu, on_cuda, count);
 }
 
 /* ---- Rays ------------------------------------------------------------------------------------ */
@@ -172,6 +208,8 @@ static void device_memory_is_the_same(void **state) {
     both_cloths cloths;
     void *device_rays, *device_hits;
     carom_cuda_frame *frame;
+    carom_cuda_ray_hits all = {0};
+    carom_soup_ray_hits of_cpu = {0}, of_cuda = {0};
     both_cloths_make(cpu, cuda, &cloths);
     both b = both_create(cpu, cuda, &(carom_soup_def){.mesh = &cloths.views[0]});
     uint64_t count = rays_of_mesh(&random, &cloths.views[0], MOST_RAYS);
@@ -186,6 +224,10 @@ static void device_memory_is_the_same(void **state) {
         if (i >= 2) assert_ok(cuda, carom_cuda_frame_begin(cuda));
         assert_ok(cuda, carom_cuda_soup_update(cuda, b.cuda, &cloths.positions[i % 2]));
         assert_ok(cuda, carom_cuda_soup_cast_rays(cuda, b.cuda, device_rays, count, device_hits));
+        assert_ok(cuda, carom_cuda_soup_query_rays(cuda, b.cuda, device_rays, count / 4, &all));
+        if (i == 2)
+            assert_fails(cuda, carom_cuda_soup_query_rays(cuda, b.cuda, device_rays, 1, &all),
+                         CAROM_UNSUPPORTED, "at most one search for all faces");
         if (i >= 2) {
             assert_ok(cuda, carom_cuda_frame_end(cuda, &frame));
             for (int run = 0; run < 3; ++run) assert_ok(cuda, carom_cuda_frame_run(cuda, frame));
@@ -196,11 +238,57 @@ static void device_memory_is_the_same(void **state) {
         assert_ok(cpu, carom_soup_update(cpu, b.cpu, &cloths.views[i % 2]));
         assert_ok(cpu, carom_soup_cast_rays(cpu, b.cpu, rays, count, on_cpu_hits));
         assert_same_hits(count);
+        assert_ok(cpu, carom_soup_query_rays(cpu, b.cpu, rays, count / 4, &of_cpu));
+        of_cuda.data = malloc((all.count + 1) * sizeof(*of_cuda.data));
+        assert_non_null(of_cuda.data);
+        of_cuda.count = all.count;
+        assert_ok(cuda,
+                  carom_cuda_read(cuda, of_cuda.data, all.data, all.count * sizeof(*of_cuda.data)));
+        assert_same_lists(&of_cpu, &of_cuda);
+        free(of_cuda.data);
     }
+    carom_soup_ray_hits_free(&of_cpu);
+    carom_cuda_ray_hits_free(cuda, &all);
     both_destroy(&b);
     both_cloths_free(cuda, &cloths);
     carom_cuda_release(cuda, device_rays);
     carom_cuda_release(cuda, device_hits);
+}
+
+/* A ray along many faces, which no run holds, beside rays that meet few; and polygons. */
+static void long_lists_are_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    enum { LAYERS = 300 };
+    static double xyz[4 * LAYERS][3];
+    static uint32_t corners[6 * LAYERS];
+    static uint64_t offsets[LAYERS + 1];
+    static const double square[4][2] = {{0, 0}, {2, 0}, {2, 2}, {0, 2}};
+    carom_random random = {96};
+    for (int fan = 0; fan < 2; ++fan) {
+        for (uint32_t i = 0; i < LAYERS; ++i) {
+            for (uint32_t k = 0; k < 4; ++k) {
+                xyz[4 * i + k][0] = square[k][0];
+                xyz[4 * i + k][1] = square[k][1];
+                /* up to three at the same height, in any order */
+                xyz[4 * i + k][2] = (double)(i * 7 % 100);
+            }
+            for (uint32_t k = 0; k < 4; ++k) corners[4 * i + k] = 4 * i + k;
+        }
+        for (uint32_t i = 0; i <= LAYERS; ++i) offsets[i] = 4 * i;
+        const carom_mesh_view view = {.positions = xyz,
+                                      .vertex_count = 4 * LAYERS,
+                                      .corners = corners,
+                                      .offsets = offsets,
+                                      .face_count = LAYERS};
+        both b = both_create(cpu, cuda, &(carom_soup_def){.mesh = &view, .fan = fan != 0});
+        uint64_t count = lattice_rays(&random, 1.0, 0.5, 20);
+        rays[3] = (carom_ray){.origin = {1.25, 0.5, -3.0}, .direction = {0.0, 0.0, 1.0}};
+        rays[4] = (carom_ray){.origin = {1.0, 1.0, 200.0}, .direction = {0.0, 0.0, -0.3}};
+        rays[5] = (carom_ray){.origin = {-1e140, 1.0, 50.0}, .direction = {1.0, 1e-141, 0.0}};
+        assert_rays_same(b.cpu, b.cuda, count);
+        both_destroy(&b);
+    }
 }
 
 static void bad_input_is_refused(void **state) {
@@ -230,6 +318,10 @@ static void bad_input_is_refused(void **state) {
     assert_ok(cuda, carom_cuda_write(cuda, device_rays, bad, sizeof(bad)));
     assert_ok(cuda, carom_cuda_soup_cast_rays(cuda, b.cuda, device_rays, 2, device_hits));
     assert_fails(cuda, carom_cuda_finish(cuda), CAROM_BAD_INPUT, "1 rays are not finite");
+    carom_cuda_ray_hits all = {0};
+    assert_ok(cuda, carom_cuda_soup_query_rays(cuda, b.cuda, device_rays, 2, &all));
+    assert_fails(cuda, carom_cuda_finish(cuda), CAROM_BAD_INPUT, "1 rays are not finite");
+    carom_cuda_ray_hits_free(cuda, &all);
     def.method = CAROM_SOUP_METHOD_GRID;
     assert_ok(cuda, carom_soup_create(cuda, &def, &grid));
     assert_fails(cuda, carom_soup_cast_rays(cuda, grid, bad, 1, hits), CAROM_UNSUPPORTED,
@@ -250,6 +342,7 @@ int main(void) {
         cmocka_unit_test(lattice_soups_are_the_same), cmocka_unit_test(shapes_are_the_same),
         cmocka_unit_test(uneven_soups_are_the_same),  cmocka_unit_test(changes_are_the_same),
         cmocka_unit_test(device_memory_is_the_same),  cmocka_unit_test(bad_input_is_refused),
+        cmocka_unit_test(long_lists_are_the_same),
     };
     return cmocka_run_group_tests_name("rays_cuda", tests, set_up, report);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The first face of a ray, at every scale: against rational numbers.
+/* The first face of a ray, and all of them, at every scale: against rational numbers.
  *
  * A ray is origin + t direction, without any rounding. For each ray the oracle solves for t with
- * each face and takes the least, the lowest face where several are met at once. One thread. */
+ * each face and takes the least, the lowest face where several are met at once; for all faces it
+ * sorts them. One thread. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/support/scale_case.h"
 
@@ -24,21 +26,41 @@ typedef struct truth {
     ratio t;
 } truth;
 
+/* Whether the ray meets a face within its length, and where. */
+static bool meets_within(const carom_ray *ray, const number3 *origin, const number3 *direction,
+                         const exact_triangle *triangle, bool segments, ratio *t) {
+    if (!triangle->has_area && !segments) return false;
+    if (!exact_ray_meets(*origin, *direction, triangle, t)) return false;
+    return !(ray->length > 0.0) ||
+           number_compare(t->top, number_mul(number_of(ray->length), t->bottom)) <= 0;
+}
+
 static truth first_face(const carom_ray *ray, const exact_triangle *triangles, uint32_t count,
                         bool segments) {
     truth best = {.face = CAROM_NONE};
     number3 origin = number3_of(ray->origin), direction = number3_of(ray->direction);
     for (uint32_t i = 0; i < count; ++i) {
         ratio t;
-        if (!triangles[i].has_area && !segments) continue;
-        if (!exact_ray_meets(origin, direction, &triangles[i], &t)) continue;
-        if (ray->length > 0.0 &&
-            number_compare(t.top, number_mul(number_of(ray->length), t.bottom)) > 0)
-            continue;
+        if (!meets_within(ray, &origin, &direction, &triangles[i], segments, &t)) continue;
         if (best.face != CAROM_NONE && ratio_compare(t, best.t) >= 0) continue;
         best = (truth){i, t};
     }
     return best;
+}
+
+/* All faces that a ray meets, sorted by insertion. */
+static uint32_t all_faces(const carom_ray *ray, const exact_triangle *triangles, uint32_t count,
+                          bool segments, truth *found) {
+    number3 origin = number3_of(ray->origin), direction = number3_of(ray->direction);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        ratio t;
+        if (!meets_within(ray, &origin, &direction, &triangles[i], segments, &t)) continue;
+        uint32_t at = n++;
+        for (; at > 0 && ratio_compare(t, found[at - 1].t) < 0; --at) found[at] = found[at - 1];
+        found[at] = (truth){i, t};
+    }
+    return n;
 }
 
 static bool point_right(const carom_ray *ray, ratio t, carom_vec3 point) {
@@ -71,6 +93,28 @@ static void check_hit(scale_case *c, const char *kind, const carom_ray *ray, con
     scale_expect(c, point_right(ray, right->t, hit->point),
                  "point %.17g %.17g %.17g at t %.17g" RAY_FORMAT, hit->point.x, hit->point.y,
                  hit->point.z, t, RAY_VALUES);
+}
+
+/* All hits are those of the oracle, and the first is that of carom_soup_cast_rays. */
+static void check_all(scale_case *c, const char *kind, const carom_soup *prepared,
+                      const carom_ray *ray, const exact_triangle *triangles, uint32_t count,
+                      bool segments, const carom_hit *first) {
+    static truth right[SCALE_MOST_FACES];
+    carom_soup_ray_hits hits = {0};
+    uint32_t n = all_faces(ray, triangles, count, segments, right);
+    if (!scale_ok(c, carom_soup_query_rays(c->context, prepared, ray, 1, &hits))) return;
+    if (scale_expect(c, hits.count == n, "%u faces, right %u" RAY_FORMAT, (unsigned)hits.count, n,
+                     RAY_VALUES))
+        for (uint32_t i = 0; i < n; ++i) {
+            const carom_soup_ray_hit *h = &hits.data[i];
+            carom_hit hit = {0, h->face, h->distance, h->point, h->normal, 0.0};
+            scale_expect(c, h->ray == 0, "ray %u", h->ray);
+            check_hit(c, kind, ray, &right[i], &hit);
+            if (i == 0)
+                scale_expect(c, memcmp(&hit, first, sizeof(hit)) == 0,
+                             "the first of all hits is another one" RAY_FORMAT, RAY_VALUES);
+        }
+    carom_soup_ray_hits_free(&hits);
 }
 
 /* ---- rays ------------------------------------------------------------------------------------ */
@@ -191,6 +235,7 @@ static void cast_all(scale_case *c, const scale_soup *soup, bool segments, bool 
         carom_hit hit = {0};
         if (scale_ok(c, carom_soup_cast_rays(c->context, prepared, &ray, 1, &hit)))
             check_hit(c, soup->kind, &ray, &right, &hit);
+        check_all(c, soup->kind, prepared, &ray, triangles, soup->faces, segments, &hit);
     }
     carom_soup_destroy(prepared);
 }

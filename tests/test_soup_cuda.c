@@ -449,6 +449,67 @@ static void frames_are_the_same(void **state) {
     destroy(&b);
 }
 
+/* Triangles that all cross each other, or with `apart` none. */
+#define CROSSED 400u
+static void crossed_triangles(bool apart, float (*xyz)[3]) {
+    for (uint32_t i = 0; i < CROSSED; ++i) {
+        float angle = (float)i * 0.0078f, up = apart ? 10.0f * (float)i : 0.0f;
+        float c = 1.0f - 0.5f * angle * angle, s = angle - angle * angle * angle / 6.0f;
+        const float corners[3][3] = {{c, s, up}, {-c, -s, up}, {0.0f, 0.0f, up + 1.0f}};
+        memcpy(xyz[3 * i], corners, sizeof(corners));
+    }
+}
+
+/* A search that has to be repeated sees the positions that it was queued with: those of an update
+ * queued after it are not there yet. */
+static void repeated_searches_see_their_positions(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    static float crossed[3 * CROSSED][3], apart[3 * CROSSED][3];
+    static uint32_t corners[3 * CROSSED];
+    for (uint32_t i = 0; i < 3 * CROSSED; ++i) corners[i] = i;
+    crossed_triangles(false, crossed);
+    crossed_triangles(true, apart);
+    carom_soup_def def = {.mesh = &(carom_mesh_view){.positions = crossed,
+                                                     .scalar = CAROM_SCALAR_FLOAT32,
+                                                     .vertex_count = 3 * CROSSED,
+                                                     .corners = corners,
+                                                     .face_count = CROSSED}};
+    /* lists of a new context are short */
+    carom_context *fresh = test_context_cuda(1);
+    carom_soup *soup;
+    void *memory;
+    carom_cuda_pairs before = {0}, after = {0}, none = {0};
+    carom_cuda_frame *frame;
+    assert_ok(fresh, carom_soup_create(fresh, &def, &soup));
+    assert_ok(fresh, carom_cuda_allocate(fresh, sizeof(apart), &memory));
+    assert_ok(fresh, carom_cuda_write(fresh, memory, apart, sizeof(apart)));
+    const carom_cuda_positions positions = {memory, CAROM_SCALAR_FLOAT32, 3 * CROSSED};
+    assert_ok(fresh, carom_cuda_soup_self_pairs(fresh, soup, CAROM_CUDA_ORDER_SORTED, &before));
+    assert_ok(fresh, carom_cuda_soup_update(fresh, soup, &positions));
+    assert_ok(fresh, carom_cuda_soup_self_pairs(fresh, soup, CAROM_CUDA_ORDER_SORTED, &after));
+    assert_ok(fresh, carom_cuda_finish(fresh));
+    assert_int_equal(before.count, CROSSED * (CROSSED - 1) / 2);
+    assert_int_equal(after.count, 0);
+    /* A frame could not be repeated either. */
+    assert_ok(fresh, carom_cuda_frame_begin(fresh));
+    assert_ok(fresh, carom_cuda_soup_self_pairs(fresh, soup, CAROM_CUDA_ORDER_ANY, &none));
+    assert_fails(fresh, carom_cuda_soup_update(fresh, soup, &positions), CAROM_UNSUPPORTED,
+                 "record the change first");
+    assert_ok(fresh, carom_cuda_frame_end(fresh, &frame));
+    assert_ok(fresh, carom_cuda_frame_run(fresh, frame));
+    assert_ok(fresh, carom_cuda_soup_update(fresh, soup, &positions));
+    assert_ok(fresh, carom_cuda_finish(fresh));
+    assert_int_equal(none.count, 0);
+    carom_cuda_frame_destroy(frame);
+    carom_cuda_pairs_free(fresh, &before);
+    carom_cuda_pairs_free(fresh, &after);
+    carom_cuda_pairs_free(fresh, &none);
+    carom_cuda_release(fresh, memory);
+    carom_soup_destroy(soup);
+    carom_context_destroy(fresh);
+}
+
 static void bad_positions_are_reported(void **state) {
     (void)state;
     if (cuda == NULL) skip();
@@ -572,6 +633,7 @@ int main(void) {
         cmocka_unit_test(queued_searches_keep_their_pairs),
         cmocka_unit_test(nothing_is_the_same),
         cmocka_unit_test(changes_are_the_same),
+        cmocka_unit_test(repeated_searches_see_their_positions),
         cmocka_unit_test(frames_are_the_same),
         cmocka_unit_test(bad_positions_are_reported),
         cmocka_unit_test(parts_are_the_same),

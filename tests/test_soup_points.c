@@ -340,6 +340,7 @@ static void answers_do_not_depend_on_threads_or_instruction_sets(void **state) {
     static carom_ray rays[COUNT];
     static carom_hit near[2][COUNT], far[2][COUNT];
     static int32_t windings[2][COUNT];
+    carom_soup_ray_hits all[2] = {{0}, {0}};
     carom_random random = {4};
     for (int i = 0; i < COUNT; ++i) {
         for (int k = 0; k < 3; ++k) {
@@ -365,6 +366,10 @@ static void answers_do_not_depend_on_threads_or_instruction_sets(void **state) {
         assert_ok(context, carom_soup_closest_points(context, soup, points, COUNT, near[at]));
         assert_ok(context, carom_soup_cast_rays(context, soup, rays, COUNT, far[at]));
         assert_ok(context, carom_soup_winding(context, soup, points, COUNT, windings[at]));
+        assert_ok(context, carom_soup_query_rays(context, soup, rays, COUNT, &all[at]));
+        assert_true(run == 0 || all[0].count == all[1].count);
+        if (run != 0)
+            assert_memory_equal(all[0].data, all[1].data, all[0].count * sizeof(*all[0].data));
         for (int i = 0; run != 0 && i < COUNT; ++i) {
             assert_true(near[0][i].face == near[1][i].face &&
                         near[0][i].distance == near[1][i].distance);
@@ -376,6 +381,108 @@ static void answers_do_not_depend_on_threads_or_instruction_sets(void **state) {
         carom_mesh_destroy(mesh);
         carom_context_destroy(context);
     }
+    for (int i = 0; i < 2; ++i) carom_soup_ray_hits_free(&all[i]);
+}
+
+/* A tower of boxes of quads, shared sides twice; as polygons, or each as two triangles. */
+static carom_soup *tower(carom_context *context, bool fan) {
+    enum { HIGH = 12 };
+    static double xyz[HIGH * 8][3];
+    static uint32_t corners[HIGH * 24];
+    static uint64_t offsets[HIGH * 6 + 1];
+    static const uint32_t quads[24] = {0, 3, 2, 1, 4, 5, 6, 7, 0, 1, 5, 4,
+                                       1, 2, 6, 5, 2, 3, 7, 6, 3, 0, 4, 7};
+    static const double x[8] = {0, 2, 2, 0, 0, 2, 2, 0}, y[8] = {0, 0, 2, 2, 0, 0, 2, 2};
+    carom_soup *soup;
+    for (uint32_t b = 0; b < HIGH; ++b) {
+        for (uint32_t i = 0; i < 8; ++i) {
+            xyz[8 * b + i][0] = x[i];
+            xyz[8 * b + i][1] = y[i];
+            xyz[8 * b + i][2] = 2.0 * (b + i / 4);
+        }
+        for (uint32_t i = 0; i < 24; ++i) corners[24 * b + i] = 8 * b + quads[i];
+    }
+    for (uint64_t i = 0; i <= HIGH * 6; ++i) offsets[i] = 4 * i;
+    const carom_mesh_view view = {.positions = xyz,
+                                  .vertex_count = HIGH * 8,
+                                  .corners = corners,
+                                  .offsets = offsets,
+                                  .face_count = HIGH * 6};
+    const carom_soup_def def = {.mesh = &view, .fan = fan};
+    assert_ok(context, carom_soup_create(context, &def, &soup));
+    return soup;
+}
+
+static int hit_order(const void *a, const void *b) {
+    const carom_soup_ray_hit *x = a, *y = b;
+    if (x->ray != y->ray) return x->ray < y->ray ? -1 : 1;
+    if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
+    return (x->face > y->face) - (x->face < y->face);
+}
+
+/* What rays meet of polygons, from what they meet of their triangles: on this lattice different t
+ * are different doubles. */
+static void all_faces_of_polygons(void **state) {
+    (void)state;
+    enum { RAYS = 600 };
+    static carom_ray rays[RAYS];
+    carom_context *context = test_context(3);
+    carom_soup *polygons = tower(context, false), *triangles = tower(context, true);
+    carom_soup_ray_hits hits = {0}, parts = {0};
+    static carom_hit first[RAYS];
+    carom_random random = {7};
+    uint64_t several = 0;
+    for (int i = 0; i < RAYS; ++i) {
+        double *o = &rays[i].origin.x, *d = &rays[i].direction.x;
+        for (int k = 0; k < 3; ++k) {
+            o[k] = (double)(carom_random_next(&random) % 5) - (k < 2 ? 1.0 : 2.0);
+            d[k] = (double)(carom_random_next(&random) % 3) - (k < 2 ? 1.0 : 0.0);
+        }
+        if (d[0] == 0.0 && d[1] == 0.0 && d[2] == 0.0) d[2] = 1.0;
+        rays[i].length = i % 4 == 0 ? 3.0 : 0.0;
+    }
+    assert_ok(context, carom_soup_query_rays(context, polygons, rays, RAYS, &hits));
+    assert_ok(context, carom_soup_query_rays(context, triangles, rays, RAYS, &parts));
+    assert_ok(context, carom_soup_cast_rays(context, polygons, rays, RAYS, first));
+    for (uint64_t i = 0; i < parts.count; ++i) parts.data[i].face /= 2;
+    qsort(parts.data, parts.count, sizeof(*parts.data), hit_order);
+    uint64_t once = 0;
+    for (uint64_t i = 0; i < parts.count; ++i) {
+        bool seen = false;
+        for (uint64_t j = once; j > 0 && parts.data[j - 1].ray == parts.data[i].ray; --j)
+            seen = seen || parts.data[j - 1].face == parts.data[i].face;
+        if (!seen) parts.data[once++] = parts.data[i];
+        several += seen;
+    }
+    assert_true(several > 0);
+    assert_true(hits.count == once && hits.count > RAYS);
+    for (uint64_t i = 0; i < once; ++i) { /* zeros may have either sign */
+        const carom_soup_ray_hit *a = &hits.data[i], *b = &parts.data[i];
+        assert_true(a->ray == b->ray && a->face == b->face && a->distance == b->distance);
+        for (int k = 0; k < 3; ++k)
+            assert_true((&a->point.x)[k] == (&b->point.x)[k] &&
+                        (&a->normal.x)[k] == (&b->normal.x)[k]);
+    }
+    for (uint64_t i = 0, at = 0; i < RAYS; ++i) { /* the first is that of carom_soup_cast_rays */
+        bool any = at < hits.count && hits.data[at].ray == i;
+        assert_true(any == (first[i].face != CAROM_NONE));
+        if (any) assert_true(hits.data[at].face == first[i].face);
+        if (any) assert_memory_equal(&hits.data[at].point, &first[i].point, sizeof(carom_vec3));
+        while (at < hits.count && hits.data[at].ray == i) ++at;
+    }
+    /* A caller's buffer is filled as far as it goes. */
+    carom_soup_ray_hit some[100];
+    carom_soup_ray_hits mine = {.data = some, .capacity = 100, .owner = CAROM_OWNER_CALLER};
+    assert_int_equal(carom_soup_query_rays(context, polygons, rays, RAYS, &mine), CAROM_MORE);
+    assert_true(mine.count == hits.count);
+    assert_memory_equal(some, hits.data, sizeof(some));
+    assert_ok(context, carom_soup_query_rays(context, polygons, rays, 0, &mine));
+    assert_int_equal(mine.count, 0);
+    carom_soup_ray_hits_free(&hits);
+    carom_soup_ray_hits_free(&parts);
+    carom_soup_destroy(polygons);
+    carom_soup_destroy(triangles);
+    carom_context_destroy(context);
 }
 
 static void bad_input_gets_a_message(void **state) {
@@ -399,6 +506,12 @@ static void bad_input_gets_a_message(void **state) {
     assert_int_equal(hits[0].face, CAROM_NONE);
     assert_fails(context, carom_soup_cast_rays(context, empty, rays, 2, hits), CAROM_BAD_INPUT,
                  "ray 1 has the direction (0, 0, 0)");
+    carom_soup_ray_hits all = {0};
+    assert_ok(context, carom_soup_query_rays(context, empty, rays, 1, &all));
+    assert_int_equal(all.count, 0);
+    assert_fails(context, carom_soup_query_rays(context, empty, rays, 2, &all), CAROM_BAD_INPUT,
+                 "ray 1 has the direction (0, 0, 0)");
+    carom_soup_ray_hits_free(&all);
     test_asserts_begin();
     assert_int_equal(carom_soup_winding(context, NULL, points, 1, winding), CAROM_INVALID);
     assert_int_equal(carom_soup_cast_rays(context, empty, NULL, 1, hits), CAROM_INVALID);
@@ -481,6 +594,7 @@ int main(void) {
         cmocka_unit_test(windings_know_the_inside),
         cmocka_unit_test(windings_add_up),
         cmocka_unit_test(answers_do_not_depend_on_threads_or_instruction_sets),
+        cmocka_unit_test(all_faces_of_polygons),
         cmocka_unit_test(bad_input_gets_a_message),
     };
     return cmocka_run_group_tests_name("soup points", tests, NULL, NULL);

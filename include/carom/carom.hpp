@@ -149,6 +149,7 @@ using pairs = array<carom_pairs, carom_pairs_free>;
 using numbers = array<carom_numbers, carom_numbers_free>;
 using bytes = array<carom_bytes, carom_bytes_free>;
 using soup_segments = array<carom_soup_segments, carom_soup_segments_free>;
+using soup_ray_hits = array<carom_soup_ray_hits, carom_soup_ray_hits_free>;
 using soup_impacts = array<carom_soup_impacts, carom_soup_impacts_free>;
 using soup_near_pairs = array<carom_soup_near_pairs, carom_soup_near_pairs_free>;
 using solid_patches = array<carom_solid_patches, carom_solid_patches_free>;
@@ -413,6 +414,9 @@ class soup : public owner<carom_soup, carom_soup_destroy> {
     carom_status cast_rays(context &c, span<const carom_ray> rays, span<carom_hit> hits) const {
         return carom_soup_cast_rays(c.get(), get(), rays.data(), rays.size(),
                                     detail::room(hits, rays.size()));
+    }
+    carom_status query_rays(context &c, span<const carom_ray> rays, soup_ray_hits &hits) const {
+        return carom_soup_query_rays(c.get(), get(), rays.data(), rays.size(), hits.get());
     }
     carom_status winding(context &c, span<const carom_vec3> points, span<int32_t> windings) const {
         return carom_soup_winding(c.get(), get(), points.data(), points.size(),

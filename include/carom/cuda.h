@@ -26,7 +26,7 @@
  *            the same within a margin; self_segments, cross_segments;
  *            self_impacts, cross_impacts, first_impact, near, safe_step, safe_distances; impacts
  *            and what is near in device memory here
- *            closest_points, cast_rays, winding, winding_fractions, signed_distances; in device
+ *            closest_points, cast_rays, query_rays, winding, winding_fractions, signed_distances; in device
  *            memory here
  *            cross_distance, cross_meet_batch, cross_distance_batch, self_gaps, cross_gaps; the
  *            first two, in many poses, in device memory here
@@ -58,6 +58,7 @@
 #include "carom/scene.h"
 #include "carom/solid.h"
 #include "carom/soup_motion.h"
+#include "carom/soup_points.h"
 #include "carom/tree.h"
 
 #ifdef __cplusplus
@@ -118,7 +119,9 @@ typedef struct carom_cuda_positions {
 } carom_cuda_positions;
 
 /* carom_soup_update with positions in device memory, as many and of the scalar with which the soup
- * was created: else CAROM_BAD_INPUT. */
+ * was created: else CAROM_BAD_INPUT.
+ * - Queries of the soup that are queued are finished first, as they may have to be repeated. So in a
+ *   frame an update stands before all queries of its soup: else CAROM_UNSUPPORTED. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_update(
     carom_context *context, carom_soup *soup, const carom_cuda_positions *positions);
 
@@ -199,6 +202,29 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cast_rays(carom_contex
                                                                     const carom_ray *device_rays,
                                                                     uint64_t count,
                                                                     carom_hit *device_hits);
+
+/* Faces that rays meet, in device memory. Start with `{0}`. Carom owns the memory and reuses it in
+ * the next call. */
+typedef struct carom_cuda_ray_hits {
+    carom_soup_ray_hit *data; /* on the device */
+    uint64_t count;           /* set by carom_cuda_finish */
+    uint64_t capacity;
+    uint64_t host_items; /* rays that were decided on the host; set with the count */
+    void *memory;        /* Carom's own record */
+} carom_cuda_ray_hits;
+
+/* Frees the memory and resets the array to `{0}`. Waits for queued work. */
+CAROM_EXPERIMENTAL CAROM_API void carom_cuda_ray_hits_free(carom_context *context,
+                                                           carom_cuda_ray_hits *hits);
+
+/* carom_soup_query_rays with rays and hits in device memory, with the same rules.
+ * - One of these searches is queued at a time: a second one finishes the first, and a frame has at
+ *   most one, else CAROM_UNSUPPORTED. */
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_query_rays(carom_context *context,
+                                                                     const carom_soup *soup,
+                                                                     const carom_ray *device_rays,
+                                                                     uint64_t count,
+                                                                     carom_cuda_ray_hits *hits);
 
 /* carom_soup_winding with points and winding numbers in device memory, with the same rules. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_winding(carom_context *context,
@@ -312,7 +338,8 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_tree_overlap(
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
 /* carom_broad_move of all boxes, by id, with bounds in device memory, and carom_broad_commit. They
- * are not copied: they must stay as they are until the next change of the broad phase.
+ * are not copied: they must stay as they are until the next change of the broad phase. Searches of
+ * it that are queued are finished first; in a frame it stands before all of them.
  * - CAROM_BAD_INPUT: another number of boxes than the broad phase has, or boxes were removed. */
 CAROM_EXPERIMENTAL CAROM_API carom_status
 carom_cuda_broad_update(carom_context *context, carom_broad *broad,

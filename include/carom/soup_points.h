@@ -50,6 +50,31 @@ CAROM_API carom_status carom_soup_closest_points(carom_context *context, const c
 CAROM_API carom_status carom_soup_cast_rays(carom_context *context, const carom_soup *soup,
                                             const carom_ray *rays, uint64_t count, carom_hit *hits);
 
+/* A face that a ray meets. */
+typedef struct carom_soup_ray_hit {
+    uint32_t ray; /* its index among the rays */
+    uint32_t face;
+    double distance;   /* the t of origin + t direction */
+    carom_vec3 point;  /* the first one that the ray has in common with the face */
+    carom_vec3 normal; /* unit, of the face, on the side that the ray comes from */
+} carom_soup_ray_hit;
+
+CAROM_RESULT_ARRAY(carom_soup_ray_hits, carom_soup_ray_hit);
+
+/* Finds all faces that each ray meets, on all threads, with the rules of carom_soup_cast_rays.
+ * - A face is listed once per ray: at the first point that they have in common.
+ * - The list is sorted by ray, then by exact t, then by face. The first hit of a ray is that of
+ *   carom_soup_cast_rays.
+ * - A ray through an edge meets all faces at that edge, at the same t: count such hits once where
+ *   crossings of a surface are wanted, or use carom_soup_winding.
+ * - CAROM_TOO_LARGE: 2^32 rays or more.
+ *
+ * Cost: that of carom_soup_cast_rays without its first hit to end the search, and about two hundred
+ * nanoseconds per face that is met. Allocates nothing once warm. */
+CAROM_API carom_status carom_soup_query_rays(carom_context *context, const carom_soup *soup,
+                                             const carom_ray *rays, uint64_t count,
+                                             carom_soup_ray_hits *hits);
+
 /* Computes the winding number of the soup around each point, exactly: 0 outside, 1 inside. The soup
  * must be balanced (carom_mesh_inspect). Points on a face get CAROM_SOUP_ON_SURFACE. */
 #define CAROM_SOUP_ON_SURFACE INT32_MAX

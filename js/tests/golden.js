@@ -63,6 +63,7 @@ export function golden(carom, tell) {
     one("signed-distances", () => numbers(b.signedDistances(points)));
     const part = (from) => Float64Array.from({ length: 300 }, (_, i) => lines[6 * Math.floor(i / 3) + from + i % 3]);
     one("rays", () => { for (const hit of b.castRays(part(0), part(3))) value(hit); });
+    one("all-rays", () => { for (const hit of b.queryRays(part(0), part(3))) value(hit); });
     one("kfree", () => {
         const { k, total, mean, deviation, height } = b.kfree();
         numbers([k, total, mean, deviation, height]);
@@ -76,8 +77,8 @@ export function golden(carom, tell) {
     one("tree-overlap", () => value(tree.overlap(tree, MOVED)));
     one("tree-distance", () => value(tree.distance(tree, AWAY)));
     one("balls-overlap", () => value(balls.overlap(balls, MOVED)));
-    const ring = Mesh.shape("torus", { detail: 12 }); // a cover of the other one takes half of the time of all cases
-    one("cover", () => numbers(new Cover(ring, { count: 12 }).spheres));
+    const ring = Mesh.shape("torus", { detail: 6 }); // coarse, with few spheres: covers take most of the time of all cases
+    one("cover", () => numbers(new Cover(ring, { count: 4 }).spheres));
     one("obj", () => words(torus.toBytes("obj")));
     const box = Convex.box([1, 0.5, 0.25]), cone = Convex.cone(0.75, 1);
     one("convex-distance", () => value(box.distance(cone, AWAY)));
@@ -124,7 +125,7 @@ function robot({ Robot }, one, torus, q, to) {
     const arm = new Robot([[{ kind: "box", half: [0.5, 0.5, 0.25] }], [boom], [boom], [{ mesh: torus, pose: [0, 0, 0.5] }]], [
         { kind: "revolute", parent: 0, child: 1, origin: [0, 0, 0.75], axis: [1, 0, 0], lower: -2, upper: 2 },
         { kind: "continuous", parent: 1, child: 2, origin: [0, 0, 2.5], axis: [0, 1, 0] },
-        { kind: "prismatic", parent: 2, child: 3, origin: [0, 0, 2.5], axis: [0, 0, 1], lower: 0, upper: 1 }], { spheres: 24 });
+        { kind: "prismatic", parent: 2, child: 3, origin: [0, 0, 2.5], axis: [0, 0, 1], lower: 0, upper: 1 }], { spheres: 4, inner: 2, fine: 6 });
     arm.addObjects([{ kind: "box", half: [0.5, 1, 1], pose: [3, 0, 3] }, { kind: "sphere", radius: 0.75, pose: [-2, 2, 2] }]);
     one("robot", () => { for (const result of arm.check(q)) value(result); });
     one("robot-clearance", () => { for (const gap of arm.clearance(q)) value(gap); });

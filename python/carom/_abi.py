@@ -4,7 +4,7 @@ import ctypes as C
 
 from ._enum import Enum, _ignore
 
-ABI = 12
+ABI = 13
 VERSION = '0.2.0'
 
 DEFAULT_INPUT_LIMIT = 64000000000
@@ -800,6 +800,27 @@ class soup_segment(C.Structure):
 
 class soup_segments(C.Structure):
     """Declares the result array `carom_soup_segments` of `carom_soup_segment` and its carom_soup_segments_free."""
+    _fields_ = [
+        ('data', C.c_void_p),
+        ('count', C.c_uint64),
+        ('capacity', C.c_uint64),
+        ('owner', C.c_int),
+    ]
+
+
+class soup_ray_hit(C.Structure):
+    """A face that a ray meets."""
+    _fields_ = [
+        ('ray', C.c_uint32),
+        ('face', C.c_uint32),
+        ('distance', C.c_double),
+        ('point', vec3),
+        ('normal', vec3),
+    ]
+
+
+class soup_ray_hits(C.Structure):
+    """Declares the result array `carom_soup_ray_hits` of `carom_soup_ray_hit` and its carom_soup_ray_hits_free."""
     _fields_ = [
         ('data', C.c_void_p),
         ('count', C.c_uint64),
@@ -2006,6 +2027,17 @@ class cuda_impacts(C.Structure):
     ]
 
 
+class cuda_ray_hits(C.Structure):
+    """Faces that rays meet, in device memory."""
+    _fields_ = [
+        ('data', C.c_void_p),
+        ('count', C.c_uint64),
+        ('capacity', C.c_uint64),
+        ('host_items', C.c_uint64),
+        ('memory', C.c_void_p),
+    ]
+
+
 class cuda_convex_shapes_def(C.Structure):
     """The shapes to be copied."""
     _fields_ = [
@@ -2233,6 +2265,8 @@ FUNCTIONS = {
     'carom_soup_self_bound': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_soup_closest_points': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_soup_cast_rays': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
+    'carom_soup_ray_hits_free': (None, (C.c_void_p,)),
+    'carom_soup_query_rays': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_soup_winding': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_soup_winding_fractions': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_soup_signed_distances': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_void_p)),
@@ -2479,6 +2513,8 @@ FUNCTIONS = {
     'carom_cuda_soup_self_safe_distances': (C.c_int, (C.c_void_p, C.c_void_p, C.c_double, C.c_double, C.c_void_p)),
     'carom_cuda_soup_closest_points': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_cuda_soup_cast_rays': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
+    'carom_cuda_ray_hits_free': (None, (C.c_void_p, C.c_void_p)),
+    'carom_cuda_soup_query_rays': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_cuda_soup_winding': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_cuda_soup_winding_fractions': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p)),
     'carom_cuda_soup_signed_distances': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_void_p)),
@@ -2525,6 +2561,7 @@ RESULT_ARRAYS = {
     'numbers': (C.c_uint32, 'carom_numbers_free'),
     'bytes': (C.c_uint8, 'carom_bytes_free'),
     'soup_segments': (soup_segment, 'carom_soup_segments_free'),
+    'soup_ray_hits': (soup_ray_hit, 'carom_soup_ray_hits_free'),
     'soup_impacts': (soup_impact, 'carom_soup_impacts_free'),
     'soup_near_pairs': (soup_near_pair, 'carom_soup_near_pairs_free'),
     'repair_loops': (repair_loop, 'carom_repair_loops_free'),

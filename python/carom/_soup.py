@@ -309,6 +309,20 @@ class Soup(Handle):
         """The first face that each ray meets; distance is the t of origin + t direction, infinite for none."""
         return self._hits(lib.carom_soup_cast_rays, as_rays(origins, directions, lengths), context)
 
+    def query_rays(self, origins: ArrayLike, directions: ArrayLike, lengths: ArrayLike = None, *,
+                   context: Optional[Context] = None) -> Any:
+        """All faces that each ray meets: records of ray, face, distance, point, normal, by ray and then along it.
+
+        >>> import carom
+        >>> hits = carom.Soup(carom.Mesh.shape("box")).query_rays([[5, 0.1, 0.2]], [-1, 0, 0])
+        >>> hits.distance
+        array([4., 6.])
+        """
+        rays, found = as_rays(origins, directions, lengths), Results("soup_ray_hits")
+        pick(context, self._device)._call(lib.carom_soup_query_rays, self._pointer, address(rays), len(rays), found.out,
+                                          reads=(self,))
+        return found.array()
+
     def winding(self, points: ArrayLike, *, context: Optional[Context] = None) -> np.ndarray:
         """The exact winding number of a balanced soup around each point; carom.ON_SURFACE for those on a face."""
         asked = as_points(points)

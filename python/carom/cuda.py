@@ -40,10 +40,10 @@ from ._soup import Soup, both
 from ._tree import Balls, Tree, balls_query_def, tree_query_def
 
 __all__ = ["ConvexBodies", "ConvexShapes", "DeviceArray", "DeviceImpacts", "DeviceManifolds", "DevicePairs",
-           "DeviceResults", "DeviceSceneContacts", "Frame", "RobotCopy", "available", "balls_overlap", "balls_pairs",
+           "DeviceRayHits", "DeviceResults", "DeviceSceneContacts", "Frame", "RobotCopy", "available", "balls_overlap", "balls_pairs",
            "broad_pairs", "cast_rays", "closest_points", "convex_boxes", "convex_contacts", "convex_depth",
            "convex_distance", "convex_meet", "cross_distance", "cross_first_impact", "cross_impacts", "cross_meet",
-           "cross_pairs", "finish", "move_scene", "record", "self_first_impact", "self_impacts", "self_near",
+           "cross_pairs", "finish", "move_scene", "query_rays", "record", "self_first_impact", "self_impacts", "self_near",
            "self_pairs", "self_safe_distances", "set_timing", "signed_distances", "step_scene", "steps", "to_device",
            "tree_distance", "tree_meet", "tree_overlap", "update_broad", "update_solid", "update_soup", "winding",
            "winding_fractions"]
@@ -231,6 +231,28 @@ class DeviceSceneContacts(_DeviceResult):
         return _read(self._context, self._c.data or 0, (len(self),), kind).view(np.recarray)
 
 
+class DeviceRayHits(_DeviceResult):
+    """Faces that rays meet, in device memory; len() waits for them."""
+
+    _struct = _abi.cuda_ray_hits
+    _free = staticmethod(lib.carom_cuda_ray_hits_free)
+
+    @property
+    def host_items(self) -> int:
+        """How many rays were decided on the host, because integers on the device were too short."""
+        return self._c.host_items if len(self) >= 0 else 0
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        size = ctypes.sizeof(_abi.soup_ray_hit)
+        return {"version": 2, "shape": (len(self), size), "typestr": "|u1", "data": (self._c.data or 0, False)}
+
+    def read(self) -> Any:
+        """Copies them to the host, as records."""
+        kind = np.dtype((np.record, dtype_of(_abi.soup_ray_hit)))
+        return _read(self._context, self._c.data or 0, (len(self),), kind).view(np.recarray)
+
+
 class DeviceImpacts(_DeviceResult):
     """Impacts or near pairs of soups in device memory; len() waits for them. `time` of near pairs is the distance."""
 
@@ -394,6 +416,16 @@ def cast_rays(soup: Soup, rays: Any, *, context: Optional[Context] = None) -> De
     """Soup.cast_rays for (n, 7) rays in device memory: origin, direction and length, 0 for no end. The hits stay there;
     read() gives them as records."""
     return _answer(lib.carom_cuda_soup_cast_rays, soup, rays, 7, (_HIT,), context)[0]
+
+
+def query_rays(soup: Soup, rays: Any, *, context: Optional[Context] = None) -> DeviceRayHits:
+    """Soup.query_rays for (n, 7) rays in device memory. The hits stay there."""
+    pointer, count, _ = _device(rays, (7,), (np.float64,), "rays")
+    chosen = _context(context, soup)
+    found = DeviceRayHits(chosen)
+    _keep(chosen, rays, found, soup)
+    chosen._call(lib.carom_cuda_soup_query_rays, soup._pointer, pointer, count, byref(found._c), reads=(soup,))
+    return found
 
 
 def winding(soup: Soup, points: Any, *, context: Optional[Context] = None) -> DeviceArray:

@@ -161,6 +161,9 @@ def test_points_and_rays():
     corner = carom.Soup(BOX).winding([[1, 0, 0], [0, 0, 0], [2, 0, 0]])
     assert corner.tolist() == [carom.ON_SURFACE, 1, 0]
     hits = carom.Soup(BOX).cast_rays([[0, 0, 9]], [[0, 0, -1]], [7.5])
+    every = carom.Soup(BOX).query_rays([[0.1, 0.2, 9], [5, 5, 5]], [[0, 0, -1], [1, 0, 0]])
+    assert every.ray.tolist() == [0, 0] and every.distance.tolist() == [8, 10]
+    assert every.normal.tolist() == [[0, 0, 1], [0, 0, 1]]
     assert hits.id[0] == carom.NONE
 
 
@@ -768,6 +771,8 @@ def test_the_gpu():
     cuda.finish(context)
     assert hits.read().tobytes() == carom.Soup(cloth).closest_points(points).tobytes()
     assert first.read().tobytes() == carom.Soup(cloth).cast_rays(points, -points).tobytes()
+    every = cuda.query_rays(soup, cuda.to_device(rays, context=context), context=context)
+    assert every.read().tobytes() == carom.Soup(cloth).query_rays(points, -points).tobytes() and every.host_items == 0
     torus = carom.Soup(TORUS, context=context)
     distances, _ = cuda.signed_distances(torus, cuda.to_device(points, context=context), context=context)
     numbers = cuda.winding(torus, cuda.to_device(points, context=context), context=context)

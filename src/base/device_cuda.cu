@@ -267,9 +267,25 @@ static carom_status get_steps(carom_device *device, carom_cuda_steps *steps) {
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
+/* Whether an operation changes what an earlier one uses, which could not be repeated after it. */
+static bool changes_what_is_used(const carom_device *device, const carom_device_op *op) {
+    if (op->changes == nullptr) return false;
+    for (uint32_t i = 0; i < device->op_count; ++i)
+        for (const void *used : device->ops[i].uses)
+            if (used == op->changes) return true;
+    return false;
+}
+
 carom_status carom_device_submit(carom_device *device, const carom_device_op *op) {
     CAROM_DEVICE_TRY(carom_device_check_lost(device));
     DEVICE_CUDA_TRY(device, cudaSetDevice(device->number), "choosing the device");
+    if (changes_what_is_used(device, op)) {
+        if (device->recording)
+            return carom_device_fail(device, CAROM_UNSUPPORTED,
+                                     "a frame cannot change what it has queried before: record "
+                                     "the change first, or a frame for each");
+        CAROM_DEVICE_TRY(carom_device_finish(device));
+    }
     if (device->op_count == CAROM_DEVICE_MOST_OPS) {
         if (device->recording)
             return carom_device_fail(device, CAROM_TOO_LARGE, "a frame has at most %u calls",

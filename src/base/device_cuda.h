@@ -100,6 +100,13 @@ typedef enum carom_scratch_rule {
     X(BATCH_FIELD, FINISHED, "corners and moments of a tree of the host")                          \
     X(BATCH_INPUT, FINISHED, "points or rays from the host")                                       \
     X(BATCH_OUTPUT, FINISHED, "results for the host")                                              \
+    /* soup_rays_all_cuda.h */                                                                     \
+    X(RAYS_FOUND, FINISHED, "faces that rays meet, in any order")                                  \
+    X(RAYS_ROWS, FINISHED, "how many faces each ray meets, and where they are")                    \
+    X(RAYS_ORDER, FINISHED, "these faces, while they are sorted along their rays")                 \
+    X(RAYS_OPEN, FINISHED, "triangles of rays for the host")                                       \
+    X(RAYS_OF_HOST, FINISHED, "faces that the host found rays to meet")                            \
+    X(RAYS_HITS, FINISHED, "hits for the host")                                                    \
     /* soup_distance_cuda.cu */                                                                    \
     X(DISTANCE_POSES, RUNNING, "what is known of poses")                                           \
     X(DISTANCE_NODES, RUNNING, "pairs of nodes of two trees")                                      \
@@ -189,6 +196,10 @@ struct carom_device_op {
     carom_device_counters *counters; /* on the device; set when the operation is queued */
     alignas(16) unsigned char arguments[CAROM_DEVICE_ARGUMENTS];
     const carom_cuda_pairs *reads = nullptr; /* pairs of the caller that kernels read, or NULL */
+    /* Structures that it reads, and the one that it changes, or NULL. A repetition of what is queued
+     * has to see them as they were, so a change finishes earlier work that uses them. */
+    const void *uses[2] = {nullptr, nullptr};
+    const void *changes = nullptr;
 };
 
 struct carom_device {

@@ -365,6 +365,7 @@ static carom_status broad_cuda_submit_prepare(carom_device *device, carom_device
                           {}};
     *carom_device_arguments<broad_cuda_prepare_arguments>(&op) =
         broad_cuda_prepare_arguments{broad, boxes};
+    op.changes = broad;
     return carom_device_submit(device, &op);
 }
 
@@ -548,6 +549,7 @@ static carom_status broad_search(carom_device *device, const carom_device_broad 
         broad_cuda_search_reserve, broad_cuda_search_launch, broad_cuda_search_finish, nullptr, {}};
     *carom_device_arguments<broad_cuda_search_arguments>(&op) =
         broad_cuda_search_arguments{const_cast<carom_device_broad *>(broad), order, pairs};
+    op.uses[0] = broad;
     return carom_device_submit(device, &op);
 }
 

@@ -361,6 +361,7 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t 
     carom_gas_lists_release(gas);
     CAROM_TRY(carom_gas_sort(context, gas));
     CAROM_TRY(carom_gas_cells_create(context, gas, amount));
+    gas->homes_until = gas->now - 1;
     gas->prefetch =
         gas->count >=
             (gas->method == CAROM_GAS_METHOD_NEIGHBOURS ? FEWEST_LISTED : FEWEST_PREFETCHED) &&

@@ -282,6 +282,8 @@ struct carom_gas {
     carom_gas_calendar calendar;
     carom_gas_tree tree;
     int64_t now;
+    int64_t homes_until; /* up to this tick, homes and lists may be those of a later time, set
+                            within a window (gas_windows.h) */
     uint64_t epochs;     /* epochs of CAROM_GAS_EPOCH ticks passed before tick 0 */
     uint64_t events;     /* since create */
     uint64_t waits;      /* bodies rewritten because CAROM_GAS_HORIZON had passed, since create */

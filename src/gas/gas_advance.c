@@ -26,6 +26,7 @@ static bool move_epoch(carom_gas *gas) {
         if (prediction->crossing != CAROM_GAS_NEVER) prediction->crossing -= CAROM_GAS_EPOCH;
     }
     gas->now -= CAROM_GAS_EPOCH;
+    gas->homes_until -= CAROM_GAS_EPOCH;
     if (gas->count != 0) {
         gas->trajectories.start -= CAROM_GAS_EPOCH;
         gas->trajectories.until -= CAROM_GAS_EPOCH;
@@ -134,7 +135,7 @@ static bool is_for_threads(const carom_context *context, const carom_gas *gas,
                            const carom_gas_observer *observer, uint64_t predictions) {
     return context->threads > 1 && !observer->wants_one && gas->def.response == NULL &&
            gas->count >= gas->parallel_from && gas->def.queue == CAROM_GAS_QUEUE_CALENDAR &&
-           gas->method != CAROM_GAS_METHOD_EXTENT && gas->levels.count == 0 &&
+           gas->method != CAROM_GAS_METHOD_EXTENT &&
            (predictions >= gas->count / SERIAL_SHARE ||
             gas->parallel_from < CAROM_GAS_PARALLEL_FROM);
 }

@@ -66,4 +66,12 @@ static inline uint32_t carom_gas_level_at(const carom_gas *gas, uint32_t slot) {
     return gas->levels.count == 0 ? 0 : gas->records[slot].home.extra;
 }
 
+/* The fewest free overflow cells of all levels. */
+static inline uint32_t carom_gas_least_free(const carom_gas *gas) {
+    uint32_t least = gas->cells.free_count;
+    for (uint32_t k = 1; k < gas->levels.count; ++k)
+        least = CAROM_MIN(least, gas->levels.level[k].cells.free_count);
+    return least;
+}
+
 #endif

@@ -882,16 +882,22 @@ predict_centre(carom_gas *gas, const uint32_t *slots, int count, bool exact) {
         scan_around(gas, slots[i], &around[i], &gas->records[slots[i]], exact);
 }
 
+/* The sphere enters the next cell of its level. */
+static inline void enter_next_cell(carom_gas *gas, carom_gas_cells *cells, uint32_t slot) {
+    const carom_gas_home *home = &gas->records[slot].home;
+    carom_gas_file(gas, cells, slot, home, false);
+    step_sphere(gas, cells, slot, gas->records[slot].prediction.side);
+    carom_gas_file(gas, cells, slot, home, true);
+    carom_gas_note_home(gas, slot);
+}
+
 static inline void cross_centre(carom_gas *gas, uint32_t slot) {
     carom_gas_record *record = &gas->records[slot];
     const carom_gas_home *home = &record->home;
     const uint8_t side = record->prediction.side;
     cell_view view;
     cell_block around;
-    carom_gas_file(gas, &gas->cells, slot, home, false);
-    step_sphere(gas, &gas->cells, slot, side);
-    carom_gas_file(gas, &gas->cells, slot, home, true);
-    carom_gas_note_home(gas, slot);
+    enter_next_cell(gas, &gas->cells, slot);
     collect_side(gas, home, side, &around.block, &around.candidates);
     view_from_cell(gas, &gas->cells, slot, &view);
     predict_crossing(gas, &gas->cells, slot, &view, &record->prediction);
@@ -935,6 +941,7 @@ static __attribute__((noinline)) void flush_level_scan(const carom_gas *gas, lev
     const uint32_t *entries = scan->candidates.entries, count = scan->candidates.count;
     scan->candidates.count = 0;
     if (count == 0) return;
+    if (gas->part != NULL && gas->part->checks) check_versions(gas, scan->slot, entries, count);
     set.entries = entries;
     set.slot = scan->slot;
     set.count = count;
@@ -1145,11 +1152,8 @@ static __attribute__((noinline)) void predict_in_levels(carom_gas *gas, uint32_t
 static void cross_in_levels(carom_gas *gas, uint32_t slot) {
     carom_gas_record *record = &gas->records[slot];
     carom_gas_cells *cells = carom_gas_cells_of(gas, record->home.extra);
-    const uint8_t side = record->prediction.side;
-    if (side == NO_SIDE) return;
-    carom_gas_file(gas, cells, slot, &record->home, false);
-    step_sphere(gas, cells, slot, side);
-    carom_gas_file(gas, cells, slot, &record->home, true);
+    if (record->prediction.side == NO_SIDE) return;
+    enter_next_cell(gas, cells, slot);
 }
 
 /* ---- Candidates: shared cells (EXTENT) ------------------------------------------------------- */
@@ -1420,7 +1424,8 @@ static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *f
     return *count <= gas->lists.capacity;
 }
 
-/* Builds a new list for a sphere that has moved by the skin. Only its new neighbours are scanned.
+/* Builds a new list for a sphere that has moved by the skin. Only its new neighbours are scanned,
+ * where homes are not ahead (`homes_until`).
  * When a list is full, the result is false and the sphere is unchanged. */
 static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     uint32_t fresh[CAROM_GAS_MOST_LISTED + CAROM_GAS_MOST_CANDIDATES + 8],
@@ -1466,8 +1471,8 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     }
     /* After a change of box the same entry means another image. This matters where a box is not
      * much wider than the cutoff. */
-    if (moved) {
-        carom_gas_trajectory_shift(gas, slot);
+    if (moved) carom_gas_trajectory_shift(gas, slot);
+    if (moved || gas->now <= gas->homes_until) {
         scan_list(gas, slot, &gas->records[slot], false);
     } else {
         gas_run_cpu_scan_all(gas, slot, news, added, &gas->records[slot], false);
@@ -1624,8 +1629,13 @@ static bool is_internal(const carom_gas *gas, uint32_t slot) {
            is_stale(gas, prediction);
 }
 
+/* In levels, and where homes are ahead (`homes_until`): also what is beside the sphere already may
+ * not have been compared with it at a time as early as this. */
 static __attribute__((noinline)) void predict_after_crossing(carom_gas *gas, uint32_t slot) {
-    cross_in_levels(gas, slot);
+    if (gas->levels.count != 0)
+        cross_in_levels(gas, slot);
+    else
+        enter_next_cell(gas, &gas->cells, slot);
     predict(gas, slot, false);
 }
 
@@ -1646,7 +1656,7 @@ static bool do_internal(carom_gas *gas, uint32_t slot) {
         done = renew_list(gas, slot);
     else if (gas->method == CAROM_GAS_METHOD_EXTENT)
         cross_extent(gas, slot);
-    else if (gas->levels.count == 0)
+    else if (gas->levels.count == 0 && gas->now > gas->homes_until)
         cross_centre(gas, slot);
     else
         predict_after_crossing(gas, slot);
@@ -1842,7 +1852,11 @@ static bool refine_head(carom_gas *gas) {
         is_stale(gas, prediction))
         return false;
     carom_gas_record *partner = &gas->records[prediction->partner];
-    if (is_met_by_partner(gas, entry.slot) && partner->prediction.physical < prediction->crossing &&
+    /* With levels a follower is no larger: it is in the region of the sphere that represents it. */
+    bool may_follow =
+        gas->levels.count == 0 || gas->records[entry.slot].home.extra <= partner->home.extra;
+    if (may_follow && is_met_by_partner(gas, entry.slot) &&
+        partner->prediction.physical < prediction->crossing &&
         partner->follower == CAROM_GAS_NO_SLOT &&
         partner->prediction.physical <= latest(gas, prediction)) {
         prediction->physical = partner->prediction.physical;
@@ -2192,7 +2206,7 @@ carom_gas_stop CAROM_CPU(carom_gas_run_part)(carom_gas *gas, uint32_t *culprit) 
             part->failed = part->no_memory = true;
             break;
         }
-        if (gas->cells.free_count < CAROM_GAS_STEP_OVERFLOW) break;
+        if (carom_gas_least_free(gas) < CAROM_GAS_STEP_OVERFLOW) break;
         if (slot == CAROM_GAS_NO_SLOT) {
             gas->now = part->until;
             return CAROM_GAS_STOP_TIME;

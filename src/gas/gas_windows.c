@@ -21,17 +21,17 @@
  *   more than half the skin in it (`fastest`);
  * - of two spheres in neighbouring homes, with their present bodies, one is due no later than they
  *   meet, whatever the order in which both were handled;
- * - no thread reads what another writes (CAROM_GAS_DEPTH). */
+ * - no thread reads what another writes (gas_regions.c). */
 #include "gas/gas_windows.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "gas/gas_cells.h"
+#include "gas/gas_levels.h"
 #include "gas/gas_queue.h"
 #include "gas/gas_trajectory.h"
 
-#define LEAST_GAIN   1.2  /* regions times the share of cells deep inside, for windows to be used */
+#define LEAST_GAIN   1.2  /* carom_gas_regions_choose, for windows to be used */
 #define SPEED_MARGIN 1.25 /* of the fastest body: collisions rarely make one faster */
 #define SKIN_SHARE   0.5  /* by which a body moves in a window at most */
 /* Entries per region: of the first window, at most (cancellation is checked between windows), and
@@ -46,104 +46,13 @@
 #define WINDOWS_TO_GROW   4
 #define MOST_SPAN         0x1p58                        /* ticks */
 #define LANE_OVERFLOW     (8 * CAROM_GAS_STEP_OVERFLOW) /* cells dealt to a region at least */
-#define OVERFLOW_PER_CELL 64   /* spheres per overflow cell that is dealt */
-#define REGION_GRAIN      8192 /* spheres per range */
+#define OVERFLOW_PER_CELL 64 /* spheres per overflow cell that is dealt */
 
 /* Adds the time since `from` to a phase; the time now. */
 static double end_phase(carom_gas *gas, carom_gas_phase phase, double from) {
     double now = carom_time_seconds();
     gas->counts.seconds[phase] += now - from;
     return now;
-}
-
-/* ---- Regions --------------------------------------------------------------------------------- */
-
-/* The region of a layer of cells along an axis, shifted by half a width or not. */
-static uint32_t column_of(uint32_t layer, uint32_t size, uint32_t regions, bool shifted) {
-    uint64_t at = layer;
-    if (shifted) at = (at + size / (2 * regions)) % size;
-    return (uint32_t)(at * regions / size);
-}
-
-static bool is_layer_deep(const carom_gas *gas, int axis, uint32_t layer, uint32_t regions,
-                          bool shifted) {
-    int64_t size = gas->cells.size[axis];
-    uint32_t own = column_of(layer, (uint32_t)size, regions, shifted);
-    for (int64_t d = -CAROM_GAS_DEPTH; d <= CAROM_GAS_DEPTH; ++d) {
-        int64_t at = (int64_t)layer + d;
-        if (gas->rules.periodic[axis])
-            at = (at % size + size) % size;
-        else if (at < 0 || at >= size)
-            continue;
-        if (column_of((uint32_t)at, (uint32_t)size, regions, shifted) != own) return false;
-    }
-    return true;
-}
-
-/* Regions times the share of cells that are deep inside in the first pass. */
-static double gain_of_split(const carom_gas *gas, const uint32_t split[3]) {
-    double gain = 1.0;
-    for (int axis = 0; axis < 3; ++axis) {
-        double width = (double)gas->cells.size[axis] / split[axis];
-        if (split[axis] > gas->cells.size[axis]) return 0.0;
-        if (split[axis] > 1) gain *= split[axis] * fmax(1.0 - 2.0 * CAROM_GAS_DEPTH / width, 0.0);
-    }
-    return gain;
-}
-
-/* Divides one axis or two into at most `threads` regions. */
-static double choose_split(const carom_gas *gas, uint32_t threads, uint32_t split[3]) {
-    double best = -1.0;
-    for (int axis = 0; axis < 3; ++axis)
-        for (uint32_t n = 2; n <= threads; ++n)
-            for (uint32_t m = 1; n * m <= threads; ++m) {
-                uint32_t tried[3] = {1, 1, 1};
-                tried[axis] = n;
-                tried[(axis + 1) % 3] = m;
-                if (tried[0] > gas->cells.size[0] || tried[1] > gas->cells.size[1] ||
-                    tried[2] > gas->cells.size[2])
-                    continue;
-                double gain = gain_of_split(gas, tried);
-                if (gain <= best) continue;
-                best = gain;
-                memcpy(split, tried, sizeof(tried));
-            }
-    return best;
-}
-
-static void fill_tables(const carom_gas *gas, carom_gas_windows *windows) {
-    for (uint32_t pass = 0; pass < windows->passes; ++pass) {
-        uint32_t divided = 0, unit = 1;
-        for (int axis = 0; axis < 3; ++axis) {
-            uint32_t size = gas->cells.size[axis], n = windows->split[axis];
-            bool shifted = n > 1 && (pass >> divided & 1) != 0;
-            divided += n > 1;
-            for (uint32_t layer = 0; layer < size; ++layer) {
-                windows->column[pass][axis][layer] =
-                    (uint8_t)(unit * column_of(layer, size, n, shifted));
-                windows->inside[pass][axis][layer] = is_layer_deep(gas, axis, layer, n, shifted);
-            }
-            unit *= n;
-        }
-    }
-}
-
-typedef struct region_work {
-    carom_gas *gas;
-    const carom_gas_windows *windows;
-} region_work;
-
-static carom_status find_gas_regions(void *argument, carom_range range) {
-    const region_work *w = argument;
-    for (uint64_t i = range.begin; i < range.end; ++i) {
-        const uint16_t *at = w->gas->records[i].home.at;
-        for (uint32_t pass = 0; pass < w->windows->passes; ++pass) {
-            uint8_t *const *column = w->windows->column[pass];
-            w->windows->region[pass][i] =
-                (uint8_t)(column[0][at[0]] + column[1][at[1]] + column[2][at[2]]);
-        }
-    }
-    return CAROM_OK;
 }
 
 /* ---- Overflow cells -------------------------------------------------------------------------- */
@@ -161,18 +70,48 @@ static void move_free_cells(carom_gas_cells *from, carom_gas_cells *to, uint64_t
 }
 
 /* The present cells with the copy's own free ones. */
+static void share_grid(carom_gas_cells *copy, const carom_gas_cells *cells) {
+    uint32_t first = copy->free_overflow, count = copy->free_count;
+    *copy = *cells;
+    copy->free_overflow = first;
+    copy->free_count = count;
+}
+
+/* The same for all levels. */
 static void share_cells(carom_gas *copy, const carom_gas *gas) {
-    uint32_t first = copy->cells.free_overflow, count = copy->cells.free_count;
-    copy->cells = gas->cells;
-    copy->cells.free_overflow = first;
-    copy->cells.free_count = count;
+    share_grid(&copy->cells, &gas->cells);
+    for (uint32_t k = 1; k < gas->levels.count; ++k) {
+        carom_gas_level *level = &copy->levels.level[k];
+        carom_gas_cells own = level->cells;
+        *level = gas->levels.level[k];
+        level->cells = own;
+        share_grid(&level->cells, &gas->levels.level[k].cells);
+    }
+    if (gas->levels.count != 0) copy->levels.level[0] = gas->levels.level[0];
+}
+
+/* Grids of cells of a gas: one, or one per level. */
+static uint32_t grid_count(const carom_gas *gas) {
+    return CAROM_MAX(gas->levels.count, 1);
+}
+
+static void hand_free_cells(carom_gas *to, const carom_gas *from) {
+    for (uint32_t k = 0; k < grid_count(from); ++k) {
+        carom_gas_cells *cells = carom_gas_cells_of(to, k);
+        const carom_gas_cells *own = carom_gas_cells_seen(from, k);
+        cells->free_overflow = own->free_overflow;
+        cells->free_count = own->free_count;
+    }
 }
 
 static void collect_free_cells(carom_gas *gas, carom_gas_windows *windows) {
     for (uint32_t lane = 0; lane < windows->lanes; ++lane) {
         carom_gas *copy = &windows->gases[lane];
         share_cells(copy, gas);
-        move_free_cells(&copy->cells, &gas->cells, copy->cells.free_count);
+        for (uint32_t k = 0; k < grid_count(gas); ++k) {
+            carom_gas_cells *cells = carom_gas_cells_of(copy, k);
+            move_free_cells(cells, carom_gas_cells_of(gas, k), cells->free_count);
+        }
     }
 }
 
@@ -180,18 +119,22 @@ static void collect_free_cells(carom_gas *gas, carom_gas_windows *windows) {
 static bool deal_free_cells(carom_gas *gas, carom_gas_windows *windows) {
     uint64_t each = LANE_OVERFLOW + gas->count / OVERFLOW_PER_CELL / windows->lanes;
     collect_free_cells(gas, windows);
-    if (!carom_gas_cells_reserve_many(gas, &gas->cells, (windows->lanes + 1) * each)) return false;
+    for (uint32_t k = 0; k < grid_count(gas); ++k)
+        if (!carom_gas_cells_reserve_many(gas, carom_gas_cells_of(gas, k),
+                                          (windows->lanes + 1) * each))
+            return false;
     for (uint32_t lane = 0; lane < windows->lanes; ++lane) {
         carom_gas *copy = &windows->gases[lane];
         share_cells(copy, gas);
-        move_free_cells(&gas->cells, &copy->cells, each);
+        for (uint32_t k = 0; k < grid_count(gas); ++k)
+            move_free_cells(carom_gas_cells_of(gas, k), carom_gas_cells_of(copy, k), each);
     }
     return true;
 }
 
 static bool lacks_free_cells(const carom_gas_windows *windows) {
     for (uint32_t lane = 0; lane < windows->lanes; ++lane)
-        if (windows->gases[lane].cells.free_count < LANE_OVERFLOW / 2) return true;
+        if (carom_gas_least_free(&windows->gases[lane]) < LANE_OVERFLOW / 2) return true;
     return false;
 }
 
@@ -216,14 +159,19 @@ static void prepare_copy(const carom_gas_windows *windows, const carom_gas *gas,
                          carom_gas_part *part, int64_t until) {
     carom_gas *copy = copy_of(windows, part);
     carom_gas_calendar calendar = copy->calendar;
+    carom_gas_level *levels = copy->levels.level;
     share_cells(copy, gas);
-    carom_gas_cells cells = part->region != NULL ? copy->cells : gas->cells;
+    if (part->region == NULL) hand_free_cells(copy, gas);
+    carom_gas_cells cells = copy->cells;
     *copy = *gas;
     copy->calendar = calendar;
     copy->cells = cells;
-    if (gas->method == CAROM_GAS_METHOD_CENTRE)
-        for (int axis = 0; axis < 3; ++axis) copy->cells.ahead[axis] *= 1.0 - SKIN_SHARE;
+    copy->levels.level = levels;
+    for (uint32_t k = 0; k < grid_count(gas) && gas->method == CAROM_GAS_METHOD_CENTRE; ++k)
+        for (int axis = 0; axis < 3; ++axis)
+            carom_gas_cells_of(copy, k)->ahead[axis] *= 1.0 - SKIN_SHARE;
     copy->part = part;
+    if (part->index >= windows->lanes) copy->homes_until = until;
     copy->crossings = copy->predictions = copy->waits = 0;
     part->until = until;
     part->failed = part->no_memory = false;
@@ -327,8 +275,7 @@ static carom_status run_lane(void *argument, carom_range range) {
         carom_gas_part *part = &windows->parts[w->pass * windows->lanes + lane];
         carom_gas *copy = copy_of(windows, part), *own = &windows->gases[lane];
         uint32_t culprit = 0;
-        copy->cells.free_overflow = own->cells.free_overflow;
-        copy->cells.free_count = own->cells.free_count;
+        hand_free_cells(copy, own);
         prepare_copy(windows, w->gas, part, w->until);
         if (w->pass == 0 ? take_done(copy, windows) : take_kept(copy, windows)) {
             if (CAROM_CPU_CALL(w->context, carom_gas_run_part)(copy, &culprit) !=
@@ -358,8 +305,7 @@ static carom_status run_pass(pass_work *work, uint32_t pass, int64_t until, bool
     for (uint32_t lane = 0; lane < lanes; ++lane) {
         carom_gas *own = &windows->gases[lane], *copy = copy_of(windows, &parts[lane]);
         if (!parts[lane].is_run) continue; /* it was cancelled before */
-        own->cells.free_overflow = copy->cells.free_overflow;
-        own->cells.free_count = copy->cells.free_count;
+        hand_free_cells(own, copy);
         add_part_counts(windows, work->gas, &parts[lane], fast);
         if (pass == 0) work->gas->counts.kept += parts[lane].kept.count;
         *failed = *failed || parts[lane].failed;
@@ -379,10 +325,12 @@ static carom_gas_stop run_last(const pass_work *work, uint32_t *culprit) {
     carom_gas_stop stop = CAROM_CPU_CALL(work->context, carom_gas_run_part)(copy, culprit);
     add_part_counts(work->windows, gas, part, fast);
     gas->counts.serial += part->steps;
-    gas->cells.cells = copy->cells.cells;
-    gas->cells.overflow_capacity = copy->cells.overflow_capacity;
-    gas->cells.free_overflow = copy->cells.free_overflow;
-    gas->cells.free_count = copy->cells.free_count;
+    hand_free_cells(gas, copy);
+    for (uint32_t k = 0; k < grid_count(gas); ++k) {
+        carom_gas_cells *cells = carom_gas_cells_of(gas, k);
+        cells->cells = carom_gas_cells_seen(copy, k)->cells;
+        cells->overflow_capacity = carom_gas_cells_seen(copy, k)->overflow_capacity;
+    }
     return stop;
 }
 
@@ -533,13 +481,14 @@ static void end_window(carom_gas_windows *windows) {
 static void predict_anew(carom_gas *gas, uint32_t slot) {
     carom_gas_body *body = &gas->bodies[slot];
     carom_gas_record *record = &gas->records[slot];
+    const carom_gas_cells *cells = carom_gas_cells_seen(gas, carom_gas_level_at(gas, slot));
     double x[3], v[3];
     carom_gas_state_at(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis) {
         double edge = gas->rules.edge[axis];
         double near = gas->method == CAROM_GAS_METHOD_NEIGHBOURS
                           ? (double)record->centre[axis]
-                          : (record->home.at[axis] + 0.5) * gas->cells.edge[axis];
+                          : (record->home.at[axis] + 0.5) * cells->edge[axis];
         body->wraps[axis] =
             (int8_t)(gas->rules.periodic[axis] ? floor((x[axis] - near) / edge + 0.5) : 0.0);
     }
@@ -564,6 +513,7 @@ static bool undo_window(const pass_work *work) {
     carom_gas_windows *windows = work->windows;
     carom_gas_slots *loose = &last_part(windows)->kept;
     bool good = true;
+    gas->homes_until = work->until;
     for (uint32_t k = 0; k < part_count(windows); ++k) {
         carom_gas_part *part = &windows->parts[k];
         for (uint64_t i = 0; i < part->versions.count; ++i) {
@@ -717,6 +667,7 @@ static carom_gas_stop show_events(const pass_work *work, const carom_gas_happeni
         work->gas->now = end;
     }
     undo_rest(work->gas, work->windows);
+    work->gas->homes_until = work->until;
     (void)end_phase(work->gas, CAROM_GAS_PHASE_STREAM, begin);
     return stop;
 }
@@ -867,12 +818,14 @@ static double longest_span(const carom_gas *gas, double fastest) {
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS)
         skin = gas->lists.skin / sqrt(3.0);
     else
-        for (int axis = 0; axis < 3; ++axis) skin = fmin(skin, gas->cells.skin[axis]);
+        for (uint32_t k = 0; k < grid_count(gas); ++k)
+            for (int axis = 0; axis < 3; ++axis)
+                skin = fmin(skin, carom_gas_cells_seen(gas, k)->skin[axis]);
     return fmin(SKIN_SHARE * skin / fastest * gas->rules.ticks_per_unit, MOST_SPAN);
 }
 
 static void end_windows(carom_gas *gas, carom_gas_windows *windows) {
-    if (windows->gases != NULL && windows->parts != NULL) {
+    if (windows->gases != NULL && windows->parts != NULL && windows->grids != NULL) {
         collect_free_cells(gas, windows);
         for (uint32_t k = 0; k < 2 * windows->lanes + 1; ++k)
             CAROM_RELEASE_ALL(&gas->allocator, windows->gases[k].calendar.chunks,
@@ -883,41 +836,36 @@ static void end_windows(carom_gas *gas, carom_gas_windows *windows) {
                               part->kept.data, part->marked.data, part->done.data);
         }
     }
-    CAROM_RELEASE_ALL(&gas->allocator, windows->gases, windows->parts, windows->held,
-                      windows->changed, windows->version_codes);
-    for (uint32_t pass = 0; pass < CAROM_GAS_MOST_PASSES; ++pass) {
-        carom_release(&gas->allocator, windows->region[pass]);
-        for (int axis = 0; axis < 3; ++axis)
-            CAROM_RELEASE_ALL(&gas->allocator, windows->column[pass][axis],
-                              windows->inside[pass][axis]);
-    }
+    CAROM_RELEASE_ALL(&gas->allocator, windows->gases, windows->grids, windows->parts,
+                      windows->held, windows->changed, windows->version_codes);
+    carom_gas_regions_release(gas, windows);
 }
 
 static bool allocate_windows(carom_gas *gas, carom_gas_windows *windows) {
     const uint32_t copies = 2 * windows->lanes + 1, parts = part_count(windows);
     const carom_allocator *a = &gas->allocator;
+    const uint32_t levels = gas->levels.count;
     windows->gases = carom_allocate(a, copies, sizeof(*windows->gases));
     windows->parts = carom_allocate(a, parts, sizeof(*windows->parts));
     windows->held = carom_allocate(a, gas->count, 1);
     windows->changed = carom_allocate(a, gas->count, 1);
     windows->version_codes = carom_allocate(a, gas->count, sizeof(*windows->version_codes));
+    windows->grids = carom_allocate(a, copies * grid_count(gas), sizeof(*windows->grids));
     bool good = windows->gases != NULL && windows->parts != NULL && windows->held != NULL &&
-                windows->changed != NULL && windows->version_codes != NULL;
+                windows->changed != NULL && windows->version_codes != NULL &&
+                windows->grids != NULL;
     if (windows->gases != NULL) memset(windows->gases, 0, copies * sizeof(*windows->gases));
     if (windows->parts != NULL) memset(windows->parts, 0, parts * sizeof(*windows->parts));
-    for (uint32_t k = 0; k < copies && windows->gases != NULL; ++k)
-        windows->gases[k].cells.free_overflow = CAROM_GAS_EMPTY;
-    for (uint32_t pass = 0; pass < windows->passes; ++pass) {
-        windows->region[pass] = carom_allocate(a, gas->count, 1);
-        good = good && windows->region[pass] != NULL;
-        for (int axis = 0; axis < 3; ++axis) {
-            windows->column[pass][axis] = carom_allocate(a, gas->cells.size[axis], 1);
-            windows->inside[pass][axis] = carom_allocate(a, gas->cells.size[axis], 1);
-            good =
-                good && windows->column[pass][axis] != NULL && windows->inside[pass][axis] != NULL;
-        }
+    for (uint32_t k = 0; k < copies && windows->gases != NULL && windows->grids != NULL; ++k) {
+        carom_gas *copy = &windows->gases[k];
+        copy->levels = gas->levels;
+        copy->levels.level = &windows->grids[k * grid_count(gas)];
+        for (uint32_t level = 0; level < levels; ++level)
+            copy->levels.level[level] = (carom_gas_level){.shift = 0};
+        for (uint32_t level = 0; level < grid_count(gas); ++level)
+            carom_gas_cells_of(copy, level)->free_overflow = CAROM_GAS_EMPTY;
     }
-    return good;
+    return carom_gas_regions_create(gas, windows) && good;
 }
 
 static void begin_parts(carom_gas *gas, carom_gas_windows *windows) {
@@ -964,11 +912,8 @@ static carom_status begin_windows(pass_work *work) {
     carom_gas *gas = work->gas;
     carom_gas_windows *windows = work->windows;
     if (!allocate_windows(gas, windows)) return CAROM_NO_MEMORY;
-    fill_tables(gas, windows);
     begin_parts(gas, windows);
-    region_work regions = {gas, windows};
-    CAROM_TRY(
-        carom_parallel_for(work->context, gas->count, REGION_GRAIN, find_gas_regions, &regions));
+    CAROM_TRY(carom_gas_regions_find(work->context, gas, windows));
     if (!deal_free_cells(gas, windows)) return CAROM_NO_MEMORY;
     carom_gas_queue_release(gas);
     return carom_parallel_for(work->context, windows->lanes, 1, create_calendars, work);
@@ -1015,6 +960,7 @@ static carom_status run_all_windows(pass_work *work, int64_t goal, carom_gas_goa
             longest = longest_span(gas, windows->fastest);
             gas->window_span = (uint64_t)fmin((double)gas->window_span, longest);
         }
+        if (gas->now >= windows->near_until) carom_gas_regions_mark(gas, windows);
         if (lacks_free_cells(windows) && !deal_free_cells(gas, windows)) {
             *stop = CAROM_GAS_STOP_MEMORY;
             return CAROM_OK;
@@ -1039,11 +985,8 @@ static carom_status run_all_windows(pass_work *work, int64_t goal, carom_gas_goa
 static bool plan_windows(const carom_context *context, carom_gas *gas, carom_gas_windows *windows) {
     bool forced = gas->parallel_from < CAROM_GAS_PARALLEL_FROM;
     uint32_t threads = CAROM_MIN(context->threads, CAROM_GAS_MOST_REGIONS);
-    double gain = choose_split(gas, threads, windows->split);
+    double gain = carom_gas_regions_choose(gas, threads, windows);
     if (gain < (forced ? 0.0 : LEAST_GAIN)) return false;
-    windows->lanes = windows->split[0] * windows->split[1] * windows->split[2];
-    windows->passes = 1;
-    for (int axis = 0; axis < 3; ++axis) windows->passes *= windows->split[axis] > 1 ? 2 : 1;
     double longest = longest_span(gas, find_fastest(gas)), first = first_span(gas, windows);
     if (!(longest >= 1.0)) return false;
     double per_region = first_entries(gas, windows) / windows->lanes;

@@ -15,10 +15,9 @@
 #define CAROM_GAS_MOST_REGIONS 32 /* as many threads take part */
 #define CAROM_GAS_MOST_PASSES  4  /* two axes are divided at most, each with and without a shift */
 
-/* Layers of cells between an event and the end of its region. An event reads cells up to three
- * layers from its sphere (the partner, its next cell, the cells around that) and writes up to two:
- * so none reads what another region writes. */
-#define CAROM_GAS_DEPTH 3
+/* Layers of cells of its own level between a sphere that is handled and the end of its region; see
+ * gas_regions.c. */
+#define CAROM_GAS_DEPTH 2
 
 typedef struct carom_gas_version {
     carom_gas_body body;
@@ -48,7 +47,7 @@ CAROM_ARRAY(carom_gas_slots, uint32_t);
 typedef struct carom_gas_part {
     const struct carom_gas_windows *windows;
     const uint8_t *region;    /* by slot, of this pass; NULL: all spheres are this part's */
-    const uint8_t *inside[3]; /* by layer: deep enough in its region; unused without regions */
+    const uint8_t *inside[3]; /* of this pass, by layer; unused without regions */
     uint8_t lane;             /* its region */
     uint32_t index;           /* of all parts of a window */
     bool is_final;            /* the window will not be undone */
@@ -71,9 +70,16 @@ typedef struct carom_gas_windows {
     uint32_t split[3];                         /* regions along each axis */
     uint8_t *region[CAROM_GAS_MOST_PASSES];    /* by slot */
     uint8_t *column[CAROM_GAS_MOST_PASSES][3]; /* by layer: its share of the region's number */
-    uint8_t *inside[CAROM_GAS_MOST_PASSES][3]; /* by layer */
-    uint8_t *held;                             /* by slot: nothing may meet it in this pass */
-    uint8_t *changed; /* by slot: low byte of the number of the window that last rewrote it */
+    uint8_t *inside[CAROM_GAS_MOST_PASSES][3]; /* by layer: how many levels are deep inside */
+    uint32_t handled;                          /* levels whose spheres regions handle, or 1 */
+    uint32_t shift;   /* regions are of cells 2^shift of the finest wide: of the last of these */
+    uint32_t *coarse; /* the spheres of coarser levels, which only the last part handles */
+    uint64_t coarse_count;
+    uint8_t *near;          /* by such a cell: one of these may reach it in a window; or NULL */
+    int64_t near_until;     /* the tick at which that is found again */
+    carom_gas_level *grids; /* of the copies: their levels, with free cells of their own */
+    uint8_t *held;          /* by slot: nothing may meet it in this pass */
+    uint8_t *changed;       /* by slot: low byte of the number of the window that last rewrote it */
     uint64_t *version_codes; /* by slot: number of the window and code of the last version */
     uint64_t number;         /* of the window, shifted by 32 bits; never 0 */
     double fastest;          /* speed along an axis that no body exceeds */
@@ -92,6 +98,19 @@ carom_status carom_gas_run_windows(carom_context *context, carom_gas *gas, int64
                                    const carom_gas_observer *observer, carom_gas_goal *shown,
                                    carom_gas_stop *stop, uint32_t *culprit, bool *ran);
 
+/* ---- Regions (gas_regions.c) ----------------------------------------------------------------- */
+
+/* Chooses regions for at most `threads` threads; the expected gain. */
+double carom_gas_regions_choose(const carom_gas *gas, uint32_t threads, carom_gas_windows *windows);
+/* Makes the tables of the regions; false when there is no memory. */
+bool carom_gas_regions_create(const carom_gas *gas, carom_gas_windows *windows);
+void carom_gas_regions_release(const carom_gas *gas, carom_gas_windows *windows);
+/* Finds the regions of all spheres. */
+carom_status carom_gas_regions_find(carom_context *context, const carom_gas *gas,
+                                    carom_gas_windows *windows);
+/* Marks the cells that spheres of coarser levels may reach for some time. */
+void carom_gas_regions_mark(const carom_gas *gas, carom_gas_windows *windows);
+
 /* ---- What a part may touch ------------------------------------------------------------------- */
 
 static inline bool carom_gas_owns(const carom_gas *gas, uint32_t slot) {
@@ -99,10 +118,35 @@ static inline bool carom_gas_owns(const carom_gas *gas, uint32_t slot) {
     return part == NULL || part->region == NULL || part->region[slot] == part->lane;
 }
 
+/* The layers of a home, in cells of the finest level. */
+static inline void carom_gas_finest_layers(const carom_gas *gas, const carom_gas_home *home,
+                                           uint32_t at[3]) {
+    uint32_t shift = gas->levels.count == 0 ? 0 : gas->levels.level[home->extra].shift;
+    for (int axis = 0; axis < 3; ++axis) at[axis] = (uint32_t)home->at[axis] << shift;
+}
+
+/* The index in `near` of the cell with these layers. */
+static inline uint64_t carom_gas_near_index(const carom_gas *gas, const carom_gas_windows *windows,
+                                            const uint32_t at[3]) {
+    const uint32_t shift = windows->shift, *size = gas->cells.size;
+    return ((uint64_t)(at[2] >> shift) * (size[1] >> shift) + (at[1] >> shift)) *
+               (size[0] >> shift) +
+           (at[0] >> shift);
+}
+
+/* True when a sphere is so far inside the part's region that no other part touches what its next
+ * event touches. */
 static inline bool carom_gas_is_deep(const carom_gas *gas, uint32_t slot) {
     const carom_gas_part *part = gas->part;
-    const uint16_t *at = gas->records[slot].home.at;
-    return (part->inside[0][at[0]] & part->inside[1][at[1]] & part->inside[2][at[2]]) != 0;
+    const carom_gas_home *home = &gas->records[slot].home;
+    const carom_gas_windows *windows = part->windows;
+    uint32_t at[3], level = gas->levels.count == 0 ? 0 : home->extra;
+    carom_gas_finest_layers(gas, home, at);
+    uint32_t deep = part->inside[0][at[0]];
+    deep = CAROM_MIN(deep, part->inside[1][at[1]]);
+    deep = CAROM_MIN(deep, part->inside[2][at[2]]);
+    if (deep <= level) return false;
+    return windows->near == NULL || windows->near[carom_gas_near_index(gas, windows, at)] == 0;
 }
 
 static inline bool carom_gas_is_pair_kind(const carom_gas_prediction *prediction) {
@@ -128,7 +172,8 @@ static inline bool carom_gas_may_handle(const carom_gas *gas, uint32_t slot) {
 static inline void carom_gas_note_home(carom_gas *gas, uint32_t slot) {
     if (gas->part == NULL) return;
     const carom_gas_windows *windows = gas->part->windows;
-    const uint16_t *at = gas->records[slot].home.at;
+    uint32_t at[3];
+    carom_gas_finest_layers(gas, &gas->records[slot].home, at);
     for (uint32_t pass = 0; pass < windows->passes; ++pass) {
         uint8_t *const *column = windows->column[pass];
         uint8_t region = (uint8_t)(column[0][at[0]] + column[1][at[1]] + column[2][at[2]]);

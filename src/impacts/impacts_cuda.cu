@@ -969,6 +969,8 @@ static carom_status impacts_cuda_run(carom_device *device, const carom_device_im
         impacts_cuda_reserve, impacts_cuda_launch, impacts_cuda_finish, nullptr, {}};
     CAROM_DEVICE_TRY(impacts_cuda_wait(device));
     *carom_device_arguments<impacts_cuda_arguments>(&op) = impacts_cuda_arguments{*def, 0.0f};
+    op.uses[0] = def->a.soup;
+    op.uses[1] = def->b.soup;
     return carom_device_submit(device, &op);
 }
 

@@ -29,10 +29,10 @@ void carom_mesh_destroy(carom_mesh *mesh) {
     if (mesh == NULL) return;
     carom_allocator allocator = mesh->allocator;
     for (uint64_t i = 0; i < mesh->property_count; ++i)
-        carom_release(&allocator, carom_mesh_own_values(&mesh->properties[i]));
+        carom_release(&allocator, mesh->property_values[i]);
     CAROM_RELEASE_ALL(&allocator, mesh->positions, mesh->corners, mesh->offsets, mesh->parts,
-                      mesh->part_names, mesh->name_bytes, mesh->properties, mesh->property_names,
-                      mesh);
+                      mesh->part_names, mesh->name_bytes, mesh->properties, mesh->property_values,
+                      mesh->property_names, mesh);
 }
 
 carom_status carom_mesh_get_view(const carom_mesh *mesh, carom_mesh_view *view) {
@@ -292,8 +292,9 @@ bool carom_mesh_copy_properties(carom_mesh *mesh, const carom_mesh_view *view,
     if (count == 0) return true;
     for (uint64_t i = 0; i < count; ++i) bytes += strlen(view->properties[i].name) + 1;
     const carom_allocation arrays[] = {CAROM_ALLOCATION(mesh->properties, count),
+                                       CAROM_ALLOCATION(mesh->property_values, count),
                                        CAROM_ALLOCATION(mesh->property_names, bytes)};
-    if (!carom_allocate_all(&mesh->allocator, arrays, 2)) return false;
+    if (!carom_allocate_all(&mesh->allocator, arrays, 3)) return false;
     char *name = mesh->property_names;
     for (uint64_t i = 0; i < count; ++i) {
         const carom_mesh_property *p = &view->properties[i];
@@ -304,6 +305,7 @@ bool carom_mesh_copy_properties(carom_mesh *mesh, const carom_mesh_view *view,
         mesh_gather(p->values, p->of_faces ? face_from : vertex_from, value_count, size, values);
         memcpy(name, p->name, length);
         mesh->properties[i] = (carom_mesh_property){name, p->of_faces, p->type, values};
+        mesh->property_values[i] = values;
         mesh->property_count = i + 1;
         name += length;
     }

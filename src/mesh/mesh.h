@@ -22,6 +22,7 @@ struct carom_mesh {
     char *name_bytes;
     uint64_t part_count; /* at least 1 */
     carom_mesh_property *properties;
+    void **property_values; /* what `values` of each property points to */
     char *property_names;
     uint64_t property_count;
 };
@@ -44,11 +45,6 @@ carom_status carom_mesh_check_numbers(carom_context *context, const carom_mesh_v
 static inline size_t carom_property_size(carom_mesh_property_type type) {
     static const uint8_t sizes[CAROM_MESH_PROPERTY_TYPE_COUNT] = {8, 4, 1, 1, 2, 2, 4, 4};
     return sizes[type];
-}
-
-/* The values of a property, for who allocated them: a mesh that is made, or freed. */
-static inline void *carom_mesh_own_values(const carom_mesh_property *property) {
-    return (void *)(uintptr_t)property->values;
 }
 
 /* Copies the properties of a view to a mesh whose counts are set: vertex i of the mesh has the

@@ -146,9 +146,11 @@ carom_status carom_builder_finish(carom_builder *builder, carom_mesh_format form
     mesh->origin.skipped_faces = builder->skipped_faces;
     mesh->origin.metres = builder->metres;
     mesh->properties = builder->properties;
+    mesh->property_values = builder->property_values;
     mesh->property_count = builder->property_count;
     mesh->property_names = builder->property_names.bytes.data;
     builder->properties = NULL;
+    builder->property_values = NULL;
     builder->property_count = 0;
     builder->property_names.bytes = (carom_name_bytes){0};
     builder->floats = NULL;
@@ -167,7 +169,8 @@ void carom_builder_release(carom_builder *builder) {
     carom_corners_release(&builder->parts, allocator);
     carom_names_release(&builder->names, allocator);
     for (uint64_t i = 0; i < builder->property_count; ++i)
-        carom_release(allocator, carom_mesh_own_values(&builder->properties[i]));
+        carom_release(allocator, builder->property_values[i]);
     carom_release(allocator, builder->properties);
+    carom_release(allocator, builder->property_values);
     carom_names_release(&builder->property_names, allocator);
 }

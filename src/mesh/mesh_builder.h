@@ -27,6 +27,7 @@ typedef struct carom_builder {
     carom_corners parts;             /* of the faces, if so */
     carom_names names;               /* of the parts; fewer than there are parts, or none */
     carom_mesh_property *properties; /* filled by the reader of PLY */
+    void **property_values;          /* what `values` of each points to; NULL: given up */
     uint64_t property_count;
     carom_names property_names;
     const uint8_t *reported; /* how far progress has been reported */

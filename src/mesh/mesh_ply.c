@@ -13,8 +13,9 @@ static bool reserve_properties(const carom_ply *ply, carom_builder *builder) {
         CAROM_MESH_PROPERTY_TYPE_FLOAT32, CAROM_MESH_PROPERTY_TYPE_FLOAT64};
     const carom_allocator *allocator = &builder->context->allocator;
     if (ply->kept_count == 0) return true;
-    builder->properties = carom_allocate(allocator, ply->kept_count, sizeof(*builder->properties));
-    if (builder->properties == NULL) return false;
+    const carom_allocation arrays[] = {CAROM_ALLOCATION(builder->properties, ply->kept_count),
+                                       CAROM_ALLOCATION(builder->property_values, ply->kept_count)};
+    if (!carom_allocate_all(allocator, arrays, 2)) return false;
     for (uint32_t e = 0; e < ply->element_count; ++e)
         for (uint32_t i = ply->elements[e].begin; i < ply->elements[e].end; ++i) {
             const carom_ply_property *property = &ply->properties[i];
@@ -22,6 +23,7 @@ static bool reserve_properties(const carom_ply *ply, carom_builder *builder) {
             void *values = carom_allocate(allocator, ply->elements[e].count,
                                           (size_t)carom_ply_size(property->type));
             if (values == NULL) return false;
+            builder->property_values[builder->property_count] = values;
             builder->properties[builder->property_count++] =
                 (carom_mesh_property){.of_faces = ply->elements[e].kind == CAROM_PLY_FACE,
                                       .type = types[property->type],
@@ -34,7 +36,8 @@ static bool reserve_properties(const carom_ply *ply, carom_builder *builder) {
 static void finish_properties(carom_builder *builder) {
     uint64_t kept = 0;
     for (uint64_t i = 0; i < builder->property_count; ++i) {
-        if (builder->properties[i].values == NULL) continue;
+        if (builder->property_values[i] == NULL) continue;
+        builder->property_values[kept] = builder->property_values[i];
         builder->properties[kept] = builder->properties[i];
         builder->properties[kept++].name = carom_names_get(&builder->property_names, i);
     }

@@ -95,8 +95,8 @@ static bool read_number(carom_text *text, double *value) {
     return true;
 }
 
-/* Stores a value in the type of the property; false when that type does not hold it. */
-static bool store_value(const carom_mesh_property *property, uint64_t index, double value) {
+/* Stores a value in a type; false when that type does not hold it. */
+static bool store_value(carom_mesh_property_type type, void *values, uint64_t index, double value) {
     static const double limits[CAROM_MESH_PROPERTY_TYPE_COUNT][2] = {
         [CAROM_MESH_PROPERTY_TYPE_INT8] = {-128.0, 127.0},
         [CAROM_MESH_PROPERTY_TYPE_UINT8] = {0.0, 255.0},
@@ -104,17 +104,17 @@ static bool store_value(const carom_mesh_property *property, uint64_t index, dou
         [CAROM_MESH_PROPERTY_TYPE_UINT16] = {0.0, 65535.0},
         [CAROM_MESH_PROPERTY_TYPE_INT32] = {-2147483648.0, 2147483647.0},
         [CAROM_MESH_PROPERTY_TYPE_UINT32] = {0.0, 4294967295.0}};
-    size_t size = carom_property_size(property->type);
-    char *to = (char *)carom_mesh_own_values(property) + index * size;
-    if (property->type == CAROM_MESH_PROPERTY_TYPE_FLOAT64) {
+    size_t size = carom_property_size(type);
+    char *to = (char *)values + index * size;
+    if (type == CAROM_MESH_PROPERTY_TYPE_FLOAT64) {
         memcpy(to, &value, sizeof(value));
-    } else if (property->type == CAROM_MESH_PROPERTY_TYPE_FLOAT32) {
+    } else if (type == CAROM_MESH_PROPERTY_TYPE_FLOAT32) {
         const double most = 3.4028235677973366e38; /* from here on, the nearest float is infinite */
         if (value - value == 0.0 && (value >= most || value <= -most)) return false;
         float f32 = (float)value;
         memcpy(to, &f32, sizeof(f32));
     } else {
-        const double *limit = limits[property->type];
+        const double *limit = limits[type];
         if (!(value >= limit[0] && value <= limit[1]) || value != (double)(int64_t)value)
             return false;
         uint64_t bits = (uint64_t)(int64_t)value; /* the low bytes are those of the narrow type */
@@ -129,16 +129,17 @@ static bool store_value(const carom_mesh_property *property, uint64_t index, dou
 static carom_status read_kept(const line *l, carom_builder *builder, uint32_t kept,
                               uint64_t index) {
     carom_mesh_property *property = &builder->properties[kept];
+    void *values = builder->property_values[kept];
     double value;
     if (carom_text_line_done(l->text)) return fail_value(l, "a value");
     const uint8_t *word = l->text->at;
     bool held = read_number(l->text, &value) &&
-                (property->values == NULL || store_value(property, index, value));
+                (values == NULL || store_value(property->type, values, index, value));
     l->text->at = word;
     carom_text_skip_word(l->text);
-    if (held || property->values == NULL) return CAROM_OK;
-    carom_release(&builder->context->allocator, carom_mesh_own_values(property));
-    property->values = NULL;
+    if (held || values == NULL) return CAROM_OK;
+    carom_release(&builder->context->allocator, values);
+    property->values = builder->property_values[kept] = NULL;
     return CAROM_OK;
 }
 

@@ -81,7 +81,7 @@ static carom_status mesh_ply_binary_read_part(data *d, carom_ply_type type, uint
 static void keep_value(data *d, const carom_ply_property *property, uint64_t index,
                        const uint8_t *at) {
     size_t size = (size_t)carom_ply_size(property->type);
-    char *values = carom_mesh_own_values(&d->builder->properties[property->kept]);
+    char *values = d->builder->property_values[property->kept];
     carom_ply_load_bytes(at, values + index * size, size, d->swap);
 }
 

@@ -21,8 +21,8 @@
 /* The arrays of a body or an object on the device. */
 typedef struct robot_own {
     carom_device_robot_memory *memory; /* NULL: never needed */
-    uintptr_t base;
-    uint64_t stamp, bytes; /* what is there; 0 bytes: it lies with the rest */
+    unsigned char *base;               /* on the device */
+    uint64_t stamp, bytes;             /* what is there; 0 bytes: it lies with the rest */
 } robot_own;
 
 CAROM_ARRAY(robot_owns, robot_own);
@@ -48,7 +48,7 @@ static const carom_cuda_robots *robot_device_table(void) {
 typedef struct robot_layout {
     unsigned char *to;
     uint64_t used;
-    uintptr_t base; /* on the device */
+    unsigned char *base; /* on the device; NULL while it is counted */
 } robot_layout;
 
 /* Appends an array; returns its address on the device, NULL where it is empty. */
@@ -58,7 +58,7 @@ static void *layout_put(robot_layout *l, const void *from, uint64_t count, size_
     if (l->to != NULL) memcpy(l->to + at, from, bytes);
     l->used +=
         (bytes + ROBOT_DEVICE_ALIGNMENT - 1) / ROBOT_DEVICE_ALIGNMENT * ROBOT_DEVICE_ALIGNMENT;
-    return (void *)(l->base + (uintptr_t)at);
+    return l->base != NULL ? l->base + at : NULL;
 }
 
 #define LAYOUT_PUT(l, array, count) layout_put(l, array, count, sizeof(*(array)))
@@ -170,8 +170,7 @@ static carom_status write_layout(carom_context *context, carom_cuda_robot *copy,
     put(&count, user);
     CAROM_TRY(carom_device_pass(
         context, robot_device_table()->reserve(context->device, memory, count.used, &data)));
-    *l = (robot_layout){.base = (uintptr_t)data,
-                        .to = carom_allocate(&context->allocator, count.used, 1)};
+    *l = (robot_layout){.base = data, .to = carom_allocate(&context->allocator, count.used, 1)};
     if (l->to == NULL) return carom_fail_memory(context, count.used, "a copy of a robot");
     put(l, user);
     CAROM_ASSERT(l->used == count.used);

@@ -404,23 +404,39 @@ static carom_status copy_on_cpu(carom_context *context, const carom_soup *like,
     return CAROM_OK;
 }
 
-carom_status carom_soup_lend_cpu(carom_context *context, const carom_soup *soup,
-                                 const void *positions, carom_soup **on_cpu, bool *is_new) {
-    CAROM_ASSERT(positions != NULL || !soup->stale);
-    *is_new = false;
-    *on_cpu = (carom_soup *)(uintptr_t)soup;
-    if (soup->backend == CAROM_BACKEND_CPU) return CAROM_OK;
-    *is_new = positions != NULL;
-    if (positions != NULL) return copy_on_cpu(context, soup, positions, on_cpu);
+/* The copy that the soup keeps, whose positions are those of the host. */
+static carom_status keep_on_cpu(carom_context *context, const carom_soup *soup,
+                                const carom_soup **on_cpu) {
+    carom_soup *made, *other = NULL;
     *on_cpu = atomic_load_explicit(&soup->cache->on_cpu, memory_order_acquire);
     if (*on_cpu != NULL) return CAROM_OK;
-    carom_soup *made, *other = NULL;
     CAROM_TRY(copy_on_cpu(context, soup, soup->positions, &made));
     bool first = atomic_compare_exchange_strong_explicit(
         &soup->cache->on_cpu, &other, made, memory_order_acq_rel, memory_order_acquire);
     if (!first) carom_soup_destroy(made);
     *on_cpu = first ? made : other;
     return CAROM_OK;
+}
+
+carom_status carom_soup_lend_cpu(carom_context *context, const carom_soup *soup,
+                                 const void *positions, carom_soup_loan *loan) {
+    *loan = (carom_soup_loan){.soup = soup};
+    if (soup->backend == CAROM_BACKEND_CPU) return CAROM_OK;
+    if (positions == NULL && !soup->stale) return keep_on_cpu(context, soup, &loan->soup);
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_soup_view view = {.positions = positions};
+    carom_status status = CAROM_OK;
+    if (positions == NULL) status = carom_soup_get_current_view(context, soup, &view);
+    if (status == CAROM_OK) status = copy_on_cpu(context, soup, view.positions, &loan->own);
+    carom_arena_rewind(scratch, mark);
+    loan->soup = loan->own;
+    return status;
+}
+
+void carom_soup_end_loan(carom_soup_loan *loan) {
+    carom_soup_destroy(loan->own);
+    *loan = (carom_soup_loan){0};
 }
 
 void carom_soup_forget_copies(carom_soup *soup) {

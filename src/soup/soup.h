@@ -155,12 +155,6 @@ void carom_soup_device_release(carom_soup *soup);
 void carom_soup_device_destroy(carom_device_soup *device);
 uint64_t carom_soup_device_bytes_of(const carom_device_soup *device);
 
-/* Makes *shadow a soup with the tree that the CPU builds for a soup of the GPU, whose arrays it
- * shares. Takes scratch of worker 0; freed with the next function, also after a failure. */
-carom_status carom_soup_make_shadow(carom_context *context, const carom_soup *soup,
-                                    carom_soup *shadow);
-void carom_soup_free_shadow(carom_soup *shadow);
-
 /* Two soups in a query, or one: b is NULL. */
 typedef struct carom_soup_device_query {
     const carom_soup *a, *b;
@@ -192,11 +186,19 @@ carom_status carom_soup_device_gaps(carom_context *context, const carom_soup_dev
 /* Checks the limit of a distance; 0 becomes infinite. */
 carom_status carom_soup_check_limit(carom_context *context, double *limit);
 
-/* A soup on the CPU like one on the GPU, with the trees that a context of backend cpu would make:
- * where the CPU's answer depends on them. With `positions`, its positions, it is a new one that the
- * caller destroys (*is_new); else the soup keeps it until its next change. */
+/* A soup on the CPU for a query of a soup of any backend. */
+typedef struct carom_soup_loan {
+    const carom_soup *soup;
+    carom_soup *own; /* NULL: the soup itself, or the copy that it keeps */
+} carom_soup_loan;
+
+/* Lends a soup on the CPU like one on the GPU, with the trees that a context of backend cpu would
+ * make: where the CPU's answer depends on them. The soup keeps it until its next change, unless the
+ * positions are only on the device; they are read then, or are `positions`, if not NULL. The loan
+ * is to be ended, also after a failure. Takes no scratch that lasts. */
 carom_status carom_soup_lend_cpu(carom_context *context, const carom_soup *soup,
-                                 const void *positions, carom_soup **on_cpu, bool *is_new);
+                                 const void *positions, carom_soup_loan *loan);
+void carom_soup_end_loan(carom_soup_loan *loan);
 /* Of a soup on the CPU its arrays and a tree on the device, which it keeps likewise. */
 carom_status carom_soup_lend_device(carom_context *context, const carom_soup *soup,
                                     const carom_device_soup **on_device);

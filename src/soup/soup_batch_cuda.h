@@ -461,6 +461,7 @@ static carom_status carom_batch_submit(carom_device *device, const carom_device_
         carom_batch_reserve<KIND>, carom_batch_launch<KIND>, carom_batch_finish<KIND>, nullptr, {}};
     *carom_device_arguments<carom_batch_arguments<KIND>>(&op) =
         carom_batch_arguments<KIND>{soup, in, out, count, decide};
+    op.uses[0] = soup;
     return carom_device_submit(device, &op);
 }
 

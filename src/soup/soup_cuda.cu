@@ -496,6 +496,7 @@ static carom_status soup_cuda_submit_prepare(carom_device *device, carom_device_
         soup_cuda_prepare_reserve, soup_cuda_prepare_launch, soup_cuda_prepare_finish, nullptr, {}};
     *carom_device_arguments<soup_cuda_prepare_arguments>(&op) =
         soup_cuda_prepare_arguments{soup, positions};
+    op.changes = soup;
     return carom_device_submit(device, &op);
 }
 
@@ -838,6 +839,8 @@ static carom_status soup_search(carom_device *device, const carom_device_posed *
         soup_cuda_search_reserve, soup_cuda_search_launch, soup_cuda_search_finish, nullptr, {}};
     *carom_device_arguments<soup_cuda_search_arguments>(&op) = soup_cuda_search_arguments{
         *a, b != nullptr ? *b : carom_device_posed{}, *method, order, pairs, count};
+    op.uses[0] = a->soup;
+    op.uses[1] = b != nullptr ? b->soup : nullptr;
     return carom_device_submit(device, &op);
 }
 

@@ -83,6 +83,7 @@ carom_status carom_soup_device_prepare(carom_context *context, carom_soup *soup)
 carom_status carom_soup_device_fetch(carom_context *context, carom_soup *soup) {
     CAROM_TRY(carom_device_pass(context, soup_device_table()->get_positions(
                                              context->device, soup->device, soup->positions)));
+    carom_soup_forget_copies(soup); /* they have the positions that the host had */
     soup->stale = false;
     return CAROM_OK;
 }

@@ -45,37 +45,37 @@ static carom_status distance_device_find_first(carom_context *context, const car
     return CAROM_OK;
 }
 
-static carom_status distance_device_find_all(carom_context *context, const carom_device_contact *m,
-                                             const carom_soup *a, const carom_soup *b) {
+static carom_status distance_device_find_all(const carom_device_contact *m, const carom_soup *a,
+                                             const carom_soup *b) {
     for (uint64_t i = 0; i < m->count; ++i) {
         const carom_pose *pose_a = m->poses_a != NULL ? &m->poses_a[i] : NULL;
         const carom_pose *pose_b = m->poses_b != NULL ? &m->poses_b[i] : NULL;
         if (m->meets[i])
-            CAROM_TRY(distance_device_find_first(context, a, pose_a, b, pose_b, &m->gaps[i]));
+            CAROM_TRY(distance_device_find_first(m->context, a, pose_a, b, pose_b, &m->gaps[i]));
     }
     return CAROM_OK;
 }
 
-/* A carom_device_contact_fn; user: the context and both soups. */
-static carom_status distance_device_find_contact(void *user[3], const carom_device_contact *m) {
-    carom_context *context = user[0];
-    const carom_soup *a = user[1], *b = user[2];
-    carom_soup *on_cpu_a, *on_cpu_b = NULL;
-    bool new_a, new_b = false;
-    CAROM_TRY(carom_soup_lend_cpu(context, a, m->positions_a, &on_cpu_a, &new_a));
-    carom_status status = CAROM_OK;
-    if (a != b) status = carom_soup_lend_cpu(context, b, m->positions_b, &on_cpu_b, &new_b);
+/* A carom_device_contact_fn. */
+static carom_status distance_device_find_contact(const carom_device_contact *m) {
+    const carom_soup *a = m->soup_a, *b = m->soup_b;
+    carom_soup_loan loan_a, loan_b = {0};
+    carom_status status = carom_soup_lend_cpu(m->context, a, m->positions_a, &loan_a);
+    if (status == CAROM_OK && a != b)
+        status = carom_soup_lend_cpu(m->context, b, m->positions_b, &loan_b);
     if (status == CAROM_OK)
-        status = distance_device_find_all(context, m, on_cpu_a, a != b ? on_cpu_b : on_cpu_a);
-    if (new_a) carom_soup_destroy(on_cpu_a);
-    if (new_b) carom_soup_destroy(on_cpu_b);
+        status = distance_device_find_all(m, loan_a.soup, a != b ? loan_b.soup : loan_a.soup);
+    carom_soup_end_loan(&loan_a);
+    carom_soup_end_loan(&loan_b);
     return status;
 }
 
 static carom_status distance_device_query(carom_context *context, const carom_soup *a,
                                           const carom_soup *b, carom_device_distance *query) {
     *query = (carom_device_distance){.find_contact = distance_device_find_contact,
-                                     .user = {context, (void *)(uintptr_t)a, (void *)(uintptr_t)b},
+                                     .context = context,
+                                     .soup_a = a,
+                                     .soup_b = b,
                                      .stale_a = &a->stale,
                                      .stale_b = &b->stale};
     CAROM_TRY(carom_soup_lend_device(context, a, &query->a));
@@ -293,11 +293,12 @@ static carom_status distance_device_input(carom_context *context, const carom_so
     CAROM_TRY(carom_soup_check_pose(context, q->pose_a, "the pose of a"));
     CAROM_TRY(carom_soup_check_pose(context, q->pose_b, "the pose of b"));
     context->work = (carom_work){0};
-    *input = (carom_soup_pair_input){.context = context,
-                                     .a = {q->a, q->b != NULL, carom_frame_make(q->pose_a)},
-                                     .b = {b, q->b != NULL, carom_frame_make(q->pose_b)},
-                                     .pairs = pairs,
-                                     .count = count};
+    *input = (carom_soup_pair_input){
+        .context = context,
+        .a = {.soup = q->a, .posed = q->b != NULL, .frame = carom_frame_make(q->pose_a)},
+        .b = {.soup = b, .posed = q->b != NULL, .frame = carom_frame_make(q->pose_b)},
+        .pairs = pairs,
+        .count = count};
     return carom_soup_pair_input_check(input);
 }
 

@@ -17,13 +17,15 @@ extern "C" {
 /* Poses in which faces meet: which pair of faces is named depends on the trees of the CPU, so the
  * host finds it, in arrays of the host. */
 typedef struct carom_device_contact {
+    carom_context *context; /* and the soups, as the query has them */
+    const carom_soup *soup_a, *soup_b;
     const carom_pose *poses_a, *poses_b; /* `count` each; NULL: the identity */
     const uint8_t *meets;                /* of `count` poses: to be found */
     uint64_t count;
     const void *positions_a, *positions_b; /* as on the device; NULL: those of the host are */
     carom_soup_gap *gaps;                  /* to be set where `meets` */
 } carom_device_contact;
-typedef carom_status carom_device_contact_fn(void *user[3], const carom_device_contact *contact);
+typedef carom_status carom_device_contact_fn(const carom_device_contact *contact);
 
 /* Two soups in `count` poses. All arrays are in device memory. */
 typedef struct carom_device_distance {
@@ -34,7 +36,8 @@ typedef struct carom_device_distance {
     carom_soup_gap *gaps;                  /* or */
     bool *meet;                            /* whether faces meet is all that is found */
     carom_device_contact_fn *find_contact; /* called by finish */
-    void *user[3];
+    carom_context *context;                /* passed to it, and both soups */
+    const carom_soup *soup_a, *soup_b;
     /* Whether positions of the host are not those of the device, by the time of finish. */
     const bool *stale_a, *stale_b;
 } carom_device_distance;

@@ -196,17 +196,19 @@ static carom_status distance_finish_contact(carom_device *device,
                                             const distance_arguments *arguments, uint64_t count) {
     const carom_device_distance *q = &arguments->query;
     distance_on_host h = {};
-    void *user[3] = {q->user[0], q->user[1], q->user[2]};
     carom_status status = h.read(device, arguments, count);
     if (status == CAROM_OK) {
-        const carom_device_contact contact = {(const carom_pose *)h.poses[0],
+        const carom_device_contact contact = {q->context,
+                                              q->soup_a,
+                                              q->soup_b,
+                                              (const carom_pose *)h.poses[0],
                                               (const carom_pose *)h.poses[1],
                                               (const uint8_t *)h.meets,
                                               count,
                                               h.positions[0],
                                               h.positions[1],
                                               (carom_soup_gap *)h.gaps};
-        status = q->find_contact(user, &contact);
+        status = q->find_contact(&contact);
         if (status != CAROM_OK)
             status =
                 carom_device_fail(device, status, "the host could not find which faces meet first");
@@ -266,6 +268,8 @@ static carom_status distance_submit(carom_device *device, const carom_device_dis
     carom_device_op op = {distance_reserve, distance_launch, distance_finish, nullptr, {}};
     *carom_device_arguments<distance_arguments>(&op) =
         distance_arguments{*query, first, count, bad};
+    op.uses[0] = query->a;
+    op.uses[1] = query->b;
     return carom_device_submit(device, &op);
 }
 

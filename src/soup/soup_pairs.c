@@ -63,8 +63,8 @@ carom_status carom_soup_pair_input_self(carom_context *context, const carom_soup
     CAROM_TRY(carom_soup_check_any(context, soup));
     context->work = (carom_work){0};
     *input = (carom_soup_pair_input){.context = context,
-                                     .a = {.soup = soup},
-                                     .b = {.soup = soup},
+                                     .a = {.soup = soup, .positions = soup->positions},
+                                     .b = {.soup = soup, .positions = soup->positions},
                                      .pairs = pairs,
                                      .count = count};
     return carom_soup_pair_input_check(input);
@@ -80,8 +80,8 @@ carom_status carom_soup_pair_input_cross(carom_context *context, const carom_sou
     CAROM_TRY(carom_soup_pose(context, a, pose_a, b, pose_b, &posed));
     context->work = (carom_work){0};
     *input = (carom_soup_pair_input){.context = context,
-                                     .a = {a, true, posed.a.frame},
-                                     .b = {b, true, posed.b.frame},
+                                     .a = {a, a->positions, true, posed.a.frame},
+                                     .b = {b, b->positions, true, posed.b.frame},
                                      .pairs = pairs,
                                      .count = count};
     return carom_soup_pair_input_check(input);
@@ -113,8 +113,8 @@ carom_status carom_soup_pair_input_cross_here(carom_context *context, const caro
     CAROM_TRY(carom_soup_check_pose(context, pose_a, "the pose of a"));
     CAROM_TRY(carom_soup_check_pose(context, pose_b, "the pose of b"));
     *input = (carom_soup_pair_input){.context = context,
-                                     .a = {a, true, carom_frame_make(pose_a)},
-                                     .b = {b, true, carom_frame_make(pose_b)},
+                                     .a = {a, NULL, true, carom_frame_make(pose_a)},
+                                     .b = {b, NULL, true, carom_frame_make(pose_b)},
                                      .pairs = pairs,
                                      .count = count};
     return carom_soup_pair_input_check(input);

@@ -8,7 +8,8 @@
 
 typedef struct carom_soup_pair_side {
     const carom_soup *soup;
-    bool posed; /* false: the identity, which changes no bit */
+    const void *positions; /* of the soup; of one on the GPU NULL until the host needs them */
+    bool posed;            /* false: the identity, which changes no bit */
     carom_frame frame;
 } carom_soup_pair_side;
 
@@ -53,10 +54,12 @@ carom_soup_span carom_soup_span_of(const carom_soup *soup, uint32_t face);
 
 static inline carom_triangle carom_soup_pair_triangle(const carom_soup_pair_side *side,
                                                       uint32_t triangle) {
-    carom_triangle t =
-        carom_soup_triangle(side->soup, side->soup->corners + 3 * (uint64_t)triangle);
-    for (int i = 0; i < 3 && side->posed; ++i)
-        t.corner[i] = carom_frame_apply(&side->frame, t.corner[i]);
+    const uint32_t *corners = side->soup->corners + 3 * (uint64_t)triangle;
+    carom_triangle t;
+    for (int i = 0; i < 3; ++i) {
+        t.corner[i] = carom_soup_read_position(side->positions, side->soup->scalar, corners[i]);
+        if (side->posed) t.corner[i] = carom_frame_apply(&side->frame, t.corner[i]);
+    }
     return t;
 }
 

@@ -56,6 +56,11 @@ carom_status carom_soup_device_closest_points(carom_context *context, const caro
 
 carom_status carom_soup_device_cast_rays(carom_context *context, const carom_soup *soup,
                                          const carom_ray *rays, uint64_t count, carom_hit *hits);
+carom_status carom_soup_device_query_rays(carom_context *context, const carom_soup *soup,
+                                          const carom_ray *rays, uint64_t count,
+                                          carom_soup_ray_hits *hits);
+/* What a GPU leaves to the host of it. */
+carom_ray_list_fn carom_soup_rays_list;
 
 carom_status carom_soup_device_winding(carom_context *context, const carom_soup *soup,
                                        const carom_vec3 *points, uint64_t count, int32_t *windings);
@@ -67,9 +72,9 @@ carom_status carom_soup_device_winding_fractions(carom_context *context, const c
                                                  const carom_vec3 *points, uint64_t count,
                                                  double *windings);
 
-/* What the GPU computes generalised winding numbers from, for a soup with a tree of the CPU
- * (carom_soup_make_shadow). Takes scratch of worker 0. */
-carom_status carom_soup_make_field(carom_context *context, const carom_soup *shadow,
+/* What the GPU computes generalised winding numbers from: the tree of a soup on the CPU
+ * (carom_soup_lend_cpu), and its moments. Takes scratch of worker 0. */
+carom_status carom_soup_make_field(carom_context *context, const carom_soup *on_cpu,
                                    carom_device_field *field);
 
 /* The nearest face of one point. The search starts at turn->slot and sets it. */

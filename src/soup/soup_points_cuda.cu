@@ -416,8 +416,9 @@ static carom_status points_closest_of_host(carom_device *device, const carom_dev
 
 #include "soup/soup_signs_cuda.h"
 
-extern "C" __attribute__((visibility("default"))) const carom_cuda_points carom_cuda_points_3 = {
-    points_closest,   points_closest_of_host,   carom_rays_cast, carom_rays_cast_of_host,
-    points_winding,   points_winding_of_host,   points_signed,   points_signed_of_host,
-    points_fractions, points_fractions_of_host,
+extern "C" __attribute__((visibility("default"))) const carom_cuda_points carom_cuda_points_4 = {
+    points_closest,   points_closest_of_host,   carom_rays_cast,  carom_rays_cast_of_host,
+    points_winding,   points_winding_of_host,   points_signed,    points_signed_of_host,
+    points_fractions, points_fractions_of_host, carom_rays_query, carom_rays_query_of_host,
+    carom_rays_free,
 };

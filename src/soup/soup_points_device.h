@@ -5,6 +5,7 @@
 #ifndef CAROM_SRC_SOUP_SOUP_POINTS_DEVICE_H
 #define CAROM_SRC_SOUP_SOUP_POINTS_DEVICE_H
 
+#include "carom/soup_points.h"
 #include "geom/ray_item.h"
 #include "soup/soup_device.h"
 
@@ -27,6 +28,11 @@ typedef struct carom_device_ray_open {
 
 /* The first hit of a ray among these triangles, in integers where doubles do not decide. */
 typedef carom_hit carom_ray_decide_fn(const carom_device_ray_open *entries, uint64_t count);
+
+/* All faces that a ray meets among these triangles, in order. `hits` has space for `count`, *found
+ * of them are written. */
+typedef carom_status carom_ray_list_fn(carom_context *context, const carom_device_ray_open *entries,
+                                       uint64_t count, carom_soup_ray_hit *hits, uint64_t *found);
 
 /* Levels of the tree of a field at most, that above the root included (bvh.h, bvh_winding.h). */
 #define CAROM_DEVICE_FIELD_LEVELS 10u
@@ -72,9 +78,20 @@ typedef struct carom_cuda_points {
                               const carom_vec3 *points, uint64_t count, double *fractions);
     carom_status (*fractions_of_host)(carom_device *device, const carom_device_field *field,
                                       const carom_vec3 *points, uint64_t count, double *fractions);
+    /* All faces along rays; one such search is queued at a time. */
+    carom_status (*query)(carom_device *device, const carom_device_soup *soup,
+                          const carom_ray *rays, uint32_t count, carom_cuda_ray_hits *hits,
+                          carom_ray_list_fn *decide, carom_context *context);
+    /* The same with rays of the host, of which the first is numbered `first`; waits. The hits are in
+     * device memory until the next query. */
+    carom_status (*query_of_host)(carom_device *device, const carom_device_soup *soup,
+                                  const carom_ray *rays, uint32_t count, uint32_t first,
+                                  carom_cuda_ray_hits *hits, carom_ray_list_fn *decide,
+                                  carom_context *context);
+    void (*ray_hits_free)(carom_cuda_ray_hits *hits);
 } carom_cuda_points;
 
-#define CAROM_CUDA_POINTS "carom_cuda_points_3"
+#define CAROM_CUDA_POINTS "carom_cuda_points_4"
 
 #ifdef __cplusplus
 }

@@ -370,32 +370,6 @@ carom_status carom_soup_prepare_like(carom_context *context, carom_soup *soup,
     return soup_prepare_run(context, soup, like);
 }
 
-carom_status carom_soup_make_shadow(carom_context *context, const carom_soup *soup,
-                                    carom_soup *shadow) {
-    carom_soup_view view;
-    *shadow = *soup;
-    shadow->backend = CAROM_BACKEND_CPU;
-    shadow->device = NULL;
-    shadow->rigid = shadow->stale = false;
-    shadow->spare = NULL;
-    shadow->slot_corners = NULL;
-    shadow->slot_capacity = 0;
-    memset(&shadow->bvh, 0, sizeof(shadow->bvh));
-    CAROM_ASSERT(soup->method != CAROM_SOUP_METHOD_GRID);
-    CAROM_TRY(carom_soup_get_current_view(context, soup, &view));
-    shadow->positions = (void *)(uintptr_t)view.positions;
-    shadow->states = CAROM_ARENA_TAKE(carom_scratch(context, 0), uint8_t, soup->triangle_count + 1);
-    if (shadow->states == NULL)
-        return carom_fail_memory(context, soup->triangle_count, "the tree of a soup");
-    if (soup->triangle_count != 0) memcpy(shadow->states, soup->states, soup->triangle_count);
-    return soup_prepare_run(context, shadow, NULL);
-}
-
-void carom_soup_free_shadow(carom_soup *shadow) {
-    carom_bvh_free(&shadow->bvh, &shadow->allocator);
-    carom_release(&shadow->allocator, shadow->slot_corners);
-}
-
 carom_status carom_soup_treat_degenerate_on_cpu(carom_context *context, carom_soup *soup,
                                                 carom_soup_degenerate treatment) {
     soup->degenerate = treatment;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The first face that each ray meets on the GPU: the steps of soup_batch_cuda.h, with the decisions
- * of soup_rays.c.
+ * of soup_rays.c; all faces: soup_rays_all_cuda.h.
  *
  * Every triangle has bounds of where the ray meets it. The first one is certain where its upper
  * bound is below all lower bounds of the others, those that may be missed included. Ties and what
@@ -222,6 +222,36 @@ static __global__ void __launch_bounds__(CAROM_BATCH_THREADS)
 
 /* ---- A warp per ray -------------------------------------------------------------------------- */
 
+/* Where a ray enters a box, if it does up to `end`; else infinite. */
+static __device__ inline double rays_bound(const carom_bvh_slabs &slabs, double end,
+                                           const carom_box &box) {
+    double first = 0.0, last = end;
+    for (int k = 0; k < 3; ++k) {
+        double near = (double)(slabs.backward[k] ? box.high[k] : box.low[k]);
+        double far = (double)(slabs.backward[k] ? box.low[k] : box.high[k]);
+        double in = (near - slabs.enter[k]) * slabs.inverse[k];
+        double out = (far - slabs.leave[k]) * slabs.inverse[k] * (1.0 + CAROM_RAY_LEAVE_MARGIN);
+        first = CAROM_MAX(in, first);
+        last = CAROM_MIN(out, last);
+    }
+    return box.low[0] <= box.high[0] && first <= last ? first : HUGE_VAL;
+}
+
+/* What the host needs to decide whether a ray meets a triangle, and where. */
+static __device__ inline rays_open rays_open_entry(const rays_view &v, const carom_ray_view &view,
+                                                   const carom_ray &ray, uint32_t query,
+                                                   uint32_t item, const carom_triangle &triangle) {
+    rays_open entry;
+    entry.query = query;
+    entry.item = item;
+    entry.face = carom_soup_cuda_face(v.soup, item);
+    entry.ray = ray;
+    entry.frame = view.frame;
+    entry.normal = rays_normal(v.soup, item);
+    entry.triangle = triangle;
+    return entry;
+}
+
 /* The first of all triangles so far, in integers where doubles do not decide. */
 struct rays_exact {
     carom_ray_hit hit;
@@ -265,16 +295,7 @@ template <bool EXACT> struct rays_search {
     carom_device_list<rays_open> list;
 
     __device__ double bound(const carom_box &box) const {
-        double first = 0.0, last = end;
-        for (int k = 0; k < 3; ++k) {
-            double near = (double)(slabs.backward[k] ? box.high[k] : box.low[k]);
-            double far = (double)(slabs.backward[k] ? box.low[k] : box.high[k]);
-            double in = (near - slabs.enter[k]) * slabs.inverse[k];
-            double out = (far - slabs.leave[k]) * slabs.inverse[k] * (1.0 + CAROM_RAY_LEAVE_MARGIN);
-            first = CAROM_MAX(in, first);
-            last = CAROM_MIN(out, last);
-        }
-        return box.low[0] <= box.high[0] && first <= last ? first : HUGE_VAL;
+        return rays_bound(slabs, end, box);
     }
     __device__ bool within(double entered) const {
         return entered <= end;
@@ -302,15 +323,7 @@ template <bool EXACT> struct rays_search {
             else if (verdict != CAROM_NO && hit.low <= least)
                 first.offer(*v, view, ray, triangle, item);
         } else if (verdict != CAROM_NO && hit.low <= least) {
-            rays_open entry;
-            entry.query = query;
-            entry.item = item;
-            entry.face = carom_soup_cuda_face(v->soup, item);
-            entry.ray = ray;
-            entry.frame = view.frame;
-            entry.normal = rays_normal(v->soup, item);
-            entry.triangle = triangle;
-            list.append(entry);
+            list.append(rays_open_entry(*v, view, ray, query, item, triangle));
         }
     }
 };
@@ -439,3 +452,5 @@ carom_status carom_rays_cast_of_host(carom_device *device, const carom_device_so
                                      carom_ray_decide_fn *decide, uint64_t *on_host) {
     return carom_batch_of_host<rays_kind>(device, soup, rays, count, hits, decide, on_host);
 }
+
+#include "soup/soup_rays_all_cuda.h"

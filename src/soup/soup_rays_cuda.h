@@ -12,4 +12,13 @@ carom_status carom_rays_cast_of_host(carom_device *device, const carom_device_so
                                      const carom_ray *rays, uint64_t count, carom_hit *hits,
                                      carom_ray_decide_fn *decide, uint64_t *on_host);
 
+carom_status carom_rays_query(carom_device *device, const carom_device_soup *soup,
+                              const carom_ray *rays, uint32_t count, carom_cuda_ray_hits *hits,
+                              carom_ray_list_fn *decide, carom_context *context);
+carom_status carom_rays_query_of_host(carom_device *device, const carom_device_soup *soup,
+                                      const carom_ray *rays, uint32_t count, uint32_t first,
+                                      carom_cuda_ray_hits *hits, carom_ray_list_fn *decide,
+                                      carom_context *context);
+void carom_rays_free(carom_cuda_ray_hits *hits);
+
 #endif

@@ -182,20 +182,17 @@ static int compare_pairs(const void *a, const void *b) {
 static carom_status cut_rest(const carom_soup_pair_input *input, uint64_t first, device_cut *cut) {
     carom_context *context = input->context;
     carom_arena *scratch = carom_scratch(context, 0);
-    carom_soup_view view_a, view_b;
-    carom_soup soup_a = *input->a.soup, soup_b = *input->b.soup;
+    carom_soup_view a, b;
     carom_soup_pair_input here = *input;
     cut->found = CAROM_ARENA_TAKE(scratch, soup_segments_found, cut->rest_count + 1);
     if (cut->found == NULL) return carom_fail_memory(context, 0, "the segments found");
     memset(cut->found, 0, (cut->rest_count + 1) * sizeof(*cut->found));
     if (cut->rest_count == 0) return CAROM_OK;
     qsort(cut->rest, cut->rest_count, sizeof(*cut->rest), compare_pairs);
-    CAROM_TRY(carom_soup_get_current_view(context, &soup_a, &view_a));
-    CAROM_TRY(carom_soup_get_current_view(context, &soup_b, &view_b));
-    soup_a.positions = (void *)(uintptr_t)view_a.positions;
-    soup_b.positions = (void *)(uintptr_t)view_b.positions;
-    here.a.soup = &soup_a;
-    here.b.soup = &soup_b;
+    CAROM_TRY(carom_soup_get_current_view(context, input->a.soup, &a));
+    CAROM_TRY(carom_soup_get_current_view(context, input->b.soup, &b));
+    here.a.positions = a.positions;
+    here.b.positions = b.positions;
     for (uint64_t i = 0; i < cut->rest_count; ++i) {
         carom_status status =
             cut_pair(&here, input->pairs[first + cut->rest[i]], 0, &cut->found[i]);

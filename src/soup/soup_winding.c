@@ -86,10 +86,10 @@ static carom_status make_field(winding_query *q) {
     return carom_bvh_field_make(context, carom_scratch(context, 0), &q->faces, &q->field);
 }
 
-carom_status carom_soup_make_field(carom_context *context, const carom_soup *shadow,
+carom_status carom_soup_make_field(carom_context *context, const carom_soup *on_cpu,
                                    carom_device_field *field) {
-    const carom_bvh *bvh = &shadow->bvh;
-    winding_query q = query_make(context, shadow, NULL);
+    const carom_bvh *bvh = &on_cpu->bvh;
+    winding_query q = query_make(context, on_cpu, NULL);
     CAROM_TRY(make_field(&q));
     CAROM_ASSERT(bvh->level_count < CAROM_DEVICE_FIELD_LEVELS);
     *field =
@@ -97,8 +97,8 @@ carom_status carom_soup_make_field(carom_context *context, const carom_soup *sha
                              .moments = q.field.moments,
                              .moment_bytes = carom_bvh_field_nodes(bvh) * sizeof(*q.field.moments),
                              .level_count = bvh->level_count,
-                             .scale = shadow->scale,
-                             .origin = shadow->origin};
+                             .scale = on_cpu->scale,
+                             .origin = on_cpu->origin};
     if (bvh->level_count != 0) field->corner_bytes = bvh->node_count[0] * sizeof(*q.field.corners);
     for (uint32_t level = 1; level <= bvh->level_count; ++level)
         field->first[level] = carom_bvh_field_first(bvh, level);

@@ -247,6 +247,7 @@ static carom_status winding_submit(carom_device *device, const carom_device_soup
     carom_device_op op = {winding_reserve, winding_launch, winding_finish, nullptr, {}};
     *carom_device_arguments<winding_arguments>(&op) =
         winding_arguments{soup, points, windings, count, stride};
+    op.uses[0] = soup;
     return carom_device_submit(device, &op);
 }
 

@@ -3,3 +3,4 @@
 #include "cmocka.h"
 
 jmp_buf own_cmocka_end;
+const char *own_cmocka_filter;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* cmocka.h: the part of cmocka's interface that the tests use, for systems where cmocka itself is
- * not installed (CAROM_OWN_CMOCKA): groups of tests with set-up and tear-down, asserts, skipping.
- * Prints what cmocka prints. */
+ * not installed (CAROM_OWN_CMOCKA): groups of tests with set-up and tear-down, asserts, skipping,
+ * filters. Prints what cmocka prints.
+ * CAROM_TESTS_ONLY in the environment names tests, with spaces between them: a group that has one of
+ * them runs these alone, and other groups run all (scripts/platforms/s390x.sh). */
 #ifndef CAROM_TESTS_CMOCKA_H
 #define CAROM_TESTS_CMOCKA_H
 
@@ -27,6 +29,34 @@ enum { OWN_CMOCKA_FAILED = 1, OWN_CMOCKA_SKIPPED = 2 };
 
 /* Where the present test goes when it fails or is skipped. */
 extern jmp_buf own_cmocka_end;
+
+/* What names of tests must match to be run; NULL: all are. */
+extern const char *own_cmocka_filter;
+
+static inline void cmocka_set_test_filter(const char *pattern) {
+    own_cmocka_filter = pattern;
+}
+
+/* In patterns * stands for any characters, and ? for one. */
+static inline bool own_cmocka_matches(const char *pattern, const char *name) {
+    for (; *pattern != '*'; ++pattern, ++name) {
+        if (*pattern == '\0' || *name == '\0') return *pattern == *name;
+        if (*pattern != '?' && *pattern != *name) return false;
+    }
+    for (;; ++name) {
+        if (own_cmocka_matches(pattern + 1, name)) return true;
+        if (*name == '\0') return false;
+    }
+}
+
+/* Whether a list of words has this one. */
+static inline bool own_cmocka_named(const char *words, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)) != NULL; at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+            return true;
+    return false;
+}
 
 _Noreturn static inline void own_cmocka_leave(int how) {
     longjmp(own_cmocka_end, how);
@@ -125,12 +155,19 @@ static inline int own_cmocka_run_group(const char *name, const struct CMUnitTest
                                        CMFixtureFunction *tear_down) {
     int passed = 0, failed = 0, skipped = 0;
     void *state = NULL;
+    const char *only = getenv("CAROM_TESTS_ONLY");
+    bool some = false;
+    for (size_t i = 0; only != NULL && i < count; ++i)
+        some |= own_cmocka_named(only, tests[i].name);
     print_message("[==========] %s: Running %u test(s).\n", name, (unsigned)count);
     if (set_up != NULL && set_up(&state) != 0) {
         print_error("[  FAILED  ] GROUP SETUP\n");
         return 1;
     }
     for (size_t i = 0; i < count; ++i) {
+        if (some && !own_cmocka_named(only, tests[i].name)) continue;
+        if (own_cmocka_filter != NULL && !own_cmocka_matches(own_cmocka_filter, tests[i].name))
+            continue;
         int how = own_cmocka_run(&tests[i], &state);
         passed += how == 0;
         skipped += how == OWN_CMOCKA_SKIPPED;
