@@ -86,8 +86,9 @@ static const char details[] =
     "-o of --poses writes lines index,relation,distance,distance_lower,distance_upper,volume,\n"
     "volume_lower,volume_upper, then x, y, z of force, torque and centroid; what is not known is\n"
     "empty.\n"
-    "With --device cuda auto takes what is fastest without distances; tree then has no --budget\n"
-    "there, and wider bounds of the volume.\n"
+    "With --device cuda auto takes what is fastest without distances, and tree has no --budget; "
+    "its\n"
+    "bounds of the volume are wider there where A or B is a packing.\n"
     "Distances of tree are those of faces where A and B are meshes, and those of spheres where "
     "one\n"
     "is a packing.";

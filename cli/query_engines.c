@@ -160,8 +160,11 @@ static carom_status prepare_tree(carom_context *context, const query_body *body,
     return moved ? carom_tree_update(context, *tree, def.packing, def.mesh) : CAROM_OK;
 }
 
-static carom_tree_query_def tree_def(const cli *cli, const query_question *question) {
-    return (carom_tree_query_def){.narrow_limits = cli->device != CAROM_BACKEND_CUDA,
+/* On a GPU bounds are narrow where octrees are there. */
+static carom_tree_query_def tree_def(const cli *cli, const query_question *question,
+                                     const query_body bodies[2]) {
+    bool octrees = bodies[0].mesh != NULL && bodies[1].mesh != NULL;
+    return (carom_tree_query_def){.narrow_limits = octrees || cli->device != CAROM_BACKEND_CUDA,
                                   .time_budget = question->time_budget,
                                   .exact_distance = question->time_budget == 0.0};
 }
@@ -169,10 +172,9 @@ static carom_tree_query_def tree_def(const cli *cli, const query_question *quest
 static carom_status answer_tree(cli *cli, const query_question *question,
                                 const query_body bodies[2], const query_prepared *made,
                                 query_answer *answer) {
-    carom_tree_query_def def = tree_def(cli, question);
+    carom_tree_query_def def = tree_def(cli, question, bodies);
     carom_tree_result found;
     carom_pose pose;
-    (void)bodies;
     carom_status status = split_pose(cli, question->pose, &pose, &def.scale_b);
     if (status != CAROM_OK) return status;
     do {
@@ -189,11 +191,10 @@ static carom_status answer_all_tree(cli *cli, const query_question *question,
                                     const query_body bodies[2], const query_prepared *made,
                                     const carom_pose *poses, uint64_t count,
                                     query_answer *answers) {
-    carom_tree_query_def def = tree_def(cli, question);
+    carom_tree_query_def def = tree_def(cli, question, bodies);
     carom_tree_pair *pairs = calloc((size_t)count + 1, sizeof(*pairs));
     carom_tree_result *found = calloc((size_t)count + 1, sizeof(*found));
     carom_status status = pairs != NULL && found != NULL ? CAROM_OK : CAROM_NO_MEMORY;
-    (void)bodies;
     for (uint64_t i = 0; i < count && status == CAROM_OK; ++i)
         pairs[i] = (carom_tree_pair){made->trees[0], made->trees[1], .pose_b = poses[i]};
     if (status == CAROM_OK)

@@ -48,15 +48,9 @@ static void memory_is_given_back(void **state) {
 #define LARGEST     (UINT64_C(1) << 38) /* bytes: more than devices have */
 #define SMALLEST    (UINT64_C(1) << 20)
 
-/* All memory of the device is taken, then given back. */
-static void memory_runs_out(void **state) {
-    (void)state;
-    if (cuda == NULL) skip();
-    void *blocks[MOST_BLOCKS];
+/* Takes all memory of the device; how many blocks. */
+static int take_all(void *blocks[MOST_BLOCKS]) {
     int used = 0;
-    uint64_t count, again;
-    carom_soup *soup = make_cloth(cuda, 300);
-    assert_ok(cuda, carom_soup_self_count(cuda, soup, &count));
     assert_ok(cuda, carom_context_trim(cuda));
     for (uint64_t bytes = LARGEST; bytes >= SMALLEST && used < MOST_BLOCKS;) {
         carom_status status = carom_cuda_allocate(cuda, bytes, &blocks[used]);
@@ -68,6 +62,18 @@ static void memory_runs_out(void **state) {
         assert_non_null(strstr(carom_context_message(cuda), "no device memory"));
         bytes /= 2;
     }
+    return used;
+}
+
+/* All memory of the device is taken, then given back. */
+static void memory_runs_out(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    void *blocks[MOST_BLOCKS];
+    uint64_t count, again;
+    carom_soup *soup = make_cloth(cuda, 300);
+    assert_ok(cuda, carom_soup_self_count(cuda, soup, &count));
+    int used = take_all(blocks);
     assert_fails(cuda, carom_soup_self_count(cuda, soup, &again), CAROM_NO_MEMORY,
                  "no device memory");
     assert_fails(cuda, carom_soup_self_count(cuda, soup, &again), CAROM_NO_MEMORY,
@@ -78,12 +84,49 @@ static void memory_runs_out(void **state) {
     carom_soup_destroy(soup);
 }
 
+static carom_tree *make_tree(carom_context *context) {
+    carom_tree *tree;
+    carom_packing *packing = packing_of_shape(cpu, CAROM_SHAPE_TORUS, 24, 300, NULL);
+    const carom_tree_def def = {.packing = packing};
+    assert_ok(context, carom_tree_create(context, &def, &tree));
+    carom_packing_destroy(packing);
+    return tree;
+}
+
+static void trees_run_out_of_memory(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    void *blocks[MOST_BLOCKS];
+    carom_tree *on_cpu = make_tree(cpu), *tree = make_tree(cuda);
+    const carom_pose beside = {.t = {5.0, 0.0, 0.0}};
+    carom_tree_gap gap, gap_again;
+    carom_packing_overlap overlap, overlap_again;
+    int used = take_all(blocks);
+    for (int i = 0; i < 2; ++i) {
+        assert_fails(cuda, carom_tree_distance(cuda, tree, NULL, tree, &beside, NULL, &gap_again),
+                     CAROM_NO_MEMORY, "no device memory");
+        assert_fails(cuda, carom_tree_overlap(cuda, tree, NULL, tree, NULL, NULL, &overlap_again),
+                     CAROM_NO_MEMORY, "no device memory");
+    }
+    while (used > 0) carom_cuda_release(cuda, blocks[--used]);
+    assert_ok(cpu, carom_tree_distance(cpu, on_cpu, NULL, on_cpu, &beside, NULL, &gap));
+    assert_ok(cuda, carom_tree_distance(cuda, tree, NULL, tree, &beside, NULL, &gap_again));
+    assert_memory_equal(&gap, &gap_again, sizeof(gap));
+    assert_ok(cpu, carom_tree_overlap(cpu, on_cpu, NULL, on_cpu, NULL, NULL, &overlap));
+    assert_ok(cuda, carom_tree_overlap(cuda, tree, NULL, tree, NULL, NULL, &overlap_again));
+    assert_memory_equal(&overlap, &overlap_again, sizeof(overlap));
+    carom_tree_destroy(tree);
+    carom_tree_destroy(on_cpu);
+}
+
 /* The last test: nothing on the device works in this process afterwards. */
 static void a_lost_device_stays_lost(void **state) {
     (void)state;
     if (cuda == NULL) skip();
     uint64_t count;
     carom_soup *soup = make_cloth(cuda, 30);
+    carom_tree *tree = make_tree(cuda);
+    carom_tree_gap gap;
     carom_cuda_impacts impacts = {0};
     /* an address that no allocation has */
     const carom_cuda_positions nowhere = {(const void *)(uintptr_t)4096, CAROM_SCALAR_FLOAT32,
@@ -97,7 +140,10 @@ static void a_lost_device_stays_lost(void **state) {
                  "was lost for this process");
     void *memory;
     assert_fails(cuda, carom_cuda_allocate(cuda, 4, &memory), CAROM_NO_DEVICE, "was lost");
+    assert_fails(cuda, carom_tree_distance(cuda, tree, NULL, tree, NULL, NULL, &gap),
+                 CAROM_NO_DEVICE, "was lost");
     carom_cuda_impacts_free(cuda, &impacts);
+    carom_tree_destroy(tree);
     carom_soup_destroy(soup);
 }
 
@@ -105,6 +151,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_given_back),
         cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(trees_run_out_of_memory),
         cmocka_unit_test(a_lost_device_stays_lost),
     };
     return cmocka_run_group_tests_name("device_cuda", tests, set_up, tear_down);

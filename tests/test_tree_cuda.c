@@ -33,10 +33,11 @@ static int report(void **state) {
 
 typedef struct both {
     carom_tree *cpu, *cuda;
+    bool octree; /* bounds may be narrow */
 } both;
 
 static both make(const carom_tree_def *def) {
-    both b;
+    both b = {0};
     assert_ok(cpu, carom_tree_create(cpu, def, &b.cpu));
     assert_ok(cuda, carom_tree_create(cuda, def, &b.cuda));
     return b;
@@ -49,6 +50,7 @@ static both make_shape(carom_shape shape, uint32_t detail, uint64_t count, bool 
     carom_packing *packing = packing_of_shape(cpu, shape, detail, count, &mesh);
     assert_ok(cpu, carom_mesh_get_view(mesh, &view));
     both b = make(&(carom_tree_def){.packing = packing, .mesh = with_mesh ? &view : NULL});
+    b.octree = with_mesh;
     carom_packing_destroy(packing);
     carom_mesh_destroy(mesh);
     return b;
@@ -120,6 +122,7 @@ static void assert_all_same(const both *a, const carom_pose *pose_a, double scal
         assert_overlap(&overlap, &expected_overlap);
     }
     def.skip_limits = false;
+    def.narrow_limits = a->octree && b->octree;
     memset(&result, 0xA5, sizeof(result));
     assert_ok(cpu, carom_tree_query(cpu, a->cpu, pose_a, b->cpu, pose_b, &def, &expected_result));
     assert_ok(cuda, carom_tree_query(cuda, a->cuda, pose_a, b->cuda, pose_b, &def, &result));
@@ -211,10 +214,11 @@ static void shapes_are_the_same(void **state) {
             for (uint32_t j = 0; j < SHAPES; ++j) {
                 assert_all_same(&all[i], NULL, 0.0, &all[j], NULL, 0.0);
                 for (int k = 0; k < TEST_CASES(200); ++k) {
-                    double far = k % 5 == 0 ? 20.0 : k % 5 == 1 ? 1e6 : 3.0;
+                    uint32_t n = SHAPES * i + j + (uint32_t)k;
+                    double far = n % 4 == 0 ? 20.0 : n % 4 == 1 ? 1e6 : 3.0;
                     carom_pose pose_a = packing_random_pose(&random, k % 2),
                                pose_b = packing_random_pose(&random, far);
-                    double scale = scales[(i + j + (uint32_t)k) % COUNT_OF(scales)];
+                    double scale = scales[n / 2 % COUNT_OF(scales)];
                     assert_all_same(&all[i], &pose_a, 0.0, &all[j], &pose_b, scale);
                     if (scale == 0.0) continue;
                     pose_b = packing_random_pose(&random, 0.5);
@@ -361,7 +365,7 @@ static void files_and_updates_are_the_same(void **state) {
     (void)state;
     if (cuda == NULL) skip();
     carom_random random = {67};
-    both a = make_shape(CAROM_SHAPE_TORUS, 24, 300, true), read;
+    both a = make_shape(CAROM_SHAPE_TORUS, 24, 300, true), read = {0};
     carom_bytes bytes = {0}, again = {0};
     carom_tree_info info, info_cpu;
     assert_ok(cuda, carom_tree_save_memory(cuda, a.cuda, 0, &bytes));
@@ -474,7 +478,8 @@ static void frames_are_the_same(void **state) {
 static void what_is_not_there_is_refused(void **state) {
     (void)state;
     if (cuda == NULL) skip();
-    both a = make_shape(CAROM_SHAPE_BOX, 0, 30, true);
+    both a = make_shape(CAROM_SHAPE_BOX, 0, 30, true),
+         c = make_shape(CAROM_SHAPE_BOX, 0, 30, false);
     carom_tree_gap gap;
     carom_numbers faces_a = {0}, faces_b = {0};
     carom_tree_query_def def = {0};
@@ -498,7 +503,9 @@ static void what_is_not_there_is_refused(void **state) {
                  CAROM_UNSUPPORTED, "tolerance");
     def.tolerance = 0.0;
     def.narrow_limits = true;
-    assert_fails(cuda, carom_tree_query(cuda, a.cuda, NULL, a.cuda, NULL, &def, &result),
+    assert_fails(cuda, carom_tree_query(cuda, a.cuda, NULL, c.cuda, NULL, &def, &result),
+                 CAROM_UNSUPPORTED, "narrow_limits");
+    assert_fails(cuda, carom_cuda_tree_overlap(cuda, a.cuda, NULL, a.cuda, NULL, 1, &def, &overlap),
                  CAROM_UNSUPPORTED, "narrow_limits");
     def.narrow_limits = false;
     def.flip = true;
@@ -516,6 +523,7 @@ static void what_is_not_there_is_refused(void **state) {
     carom_cuda_release(cuda, device_poses);
     carom_cuda_release(cuda, gaps);
     destroy(&a);
+    destroy(&c);
 }
 
 int main(void) {

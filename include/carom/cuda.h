@@ -348,7 +348,7 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_balls_pairs(
  * - carom_cuda_finish fails with CAROM_BAD_INPUT, and names the first such pose, where one is not
  *   finite or out of the range of tree.h.
  * - CAROM_UNSUPPORTED: a budget or a tolerance; distances of faces without exact_distance; overlaps
- *   with narrow_limits or flip. */
+ *   with narrow_limits, or with flip of trees with meshes. */
 CAROM_EXPERIMENTAL CAROM_API carom_status
 carom_cuda_tree_meet(carom_context *context, const carom_tree *a, const carom_pose *device_poses_a,
                      const carom_tree *b, const carom_pose *device_poses_b, uint64_t count,

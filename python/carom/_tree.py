@@ -32,25 +32,28 @@ class Tree(Handle):
     >>> 0 < tree.overlap(tree, pose=[1, 0, 0]).volume.value
     True
 
-    mesh: that was packed; distances are then those of its faces, and limits are narrower.
+    mesh: that was packed; distances are then those of its faces, and limits are narrower. device="cuda": queries that
+    have no budget, and exact distances, run there.
     """
 
     _destroy = staticmethod(lib.carom_tree_destroy)
 
     def __init__(self, packing: Packing, mesh: MeshLike = None, *, method: Union[str, TreeMethod] = TreeMethod.MEDIAN,
-                 arity: int = 0, seed: int = 0, context: Optional[Context] = None) -> None:
-        super().__init__()
+                 arity: int = 0, seed: int = 0, device: Optional[str] = None,
+                 context: Optional[Context] = None) -> None:
+        super().__init__(device_of(device, context))
         view = None if mesh is None else mesh_view(mesh)
         definition = _abi.tree_def(
             packing=_packing(packing)._pointer, method=TreeMethod.of(method), arity=_count(arity, "arity"),
             seed=_count(seed, "seed"), mesh=None if view is None else ctypes.addressof(view.c))
-        pick(context)._call(lib.carom_tree_create, byref(definition), byref(self._pointer),
-                            reads=(packing, *(() if view is None else view_reads(view))))
+        pick(context, self._device)._call(
+            lib.carom_tree_create, byref(definition), byref(self._pointer),
+            reads=(packing, *(() if view is None else view_reads(view))))
 
     @classmethod
-    def _new(cls) -> Tree:
+    def _new(cls, device: str) -> Tree:
         self = cls.__new__(cls)
-        Handle.__init__(self)
+        Handle.__init__(self, device)
         return self
 
     @classmethod
@@ -60,14 +63,14 @@ class Tree(Handle):
         if not shared:
             with open(path, "rb") as file:
                 return cls.from_bytes(file.read(), str(path), context=context)
-        self = cls._new()
+        self = cls._new(device_of(None, context))
         pick(context)._call(lib.carom_tree_load, path_bytes(path), TreeFormat.GUESS, byref(self._pointer))
         return self
 
     @classmethod
     def from_bytes(cls, data: bytes, name: Optional[str] = None, *, context: Optional[Context] = None) -> Tree:
         """Reads the content of such a file."""
-        self, data = cls._new(), _bytes(data)
+        self, data = cls._new(device_of(None, context)), _bytes(data)
         pick(context)._call(lib.carom_tree_load_memory, data, len(data), TreeFormat.GUESS,
                             None if name is None else path_bytes(name), byref(self._pointer))
         return self
@@ -86,9 +89,10 @@ class Tree(Handle):
         """Replaces the packing by another, such as one from Packing.deform(), and the mesh. The answers are then those
         of a new tree."""
         view = None if mesh is None else mesh_view(mesh)
-        pick(context)._call(lib.carom_tree_update, self._pointer, _packing(packing)._pointer,
-                            None if view is None else byref(view.c), change=self,
-                            reads=(packing, *(() if view is None else view_reads(view))))
+        pick(context, self._device)._call(
+            lib.carom_tree_update, self._pointer, _packing(packing)._pointer,
+            None if view is None else byref(view.c), change=self,
+            reads=(packing, *(() if view is None else view_reads(view))))
 
     @property
     def info(self) -> TreeInfo:
@@ -112,8 +116,9 @@ class Tree(Handle):
                 if not isinstance(hint, TreeHint):
                     raise TypeError(f"hint is a {type(hint).__name__}; give a carom.TreeHint")
                 definition.hint = ctypes.addressof(hint._c)
-            pick(context)._call(single, self._pointer, pose_pointer(pose_a, "pose_a"), other._pointer,
-                                pose_pointer(pose), byref(definition), byref(found), reads=(self, other))
+            pick(context, self._device)._call(
+                single, self._pointer, pose_pointer(pose_a, "pose_a"), other._pointer, pose_pointer(pose),
+                byref(definition), byref(found), reads=(self, other))
             return read(kind, found)
         if hint is not None:
             raise ValueError("a hint is for one pose at a time, not for a batch")
@@ -121,7 +126,7 @@ class Tree(Handle):
         items["scale_a"], items["scale_b"] = definition.scale_a, definition.scale_b
         definition.scale_a = definition.scale_b = 0.0
         answers = records(struct, count)
-        pick(context)._batch(batch, items, answers, byref(definition), reads=(self, other))
+        pick(context, self._device)._batch(batch, items, answers, byref(definition), reads=(self, other))
         return answers
 
     def overlap(self, other: Tree, pose: ArrayLike = None, *, pose_a: ArrayLike = None,
@@ -148,8 +153,9 @@ class Tree(Handle):
         """Whether inner balls overlap: then the solids certainly do."""
         both(self, other, Tree)
         definition, meet = tree_query_def(**options), ctypes.c_bool()
-        pick(context)._call(lib.carom_tree_meet, self._pointer, pose_pointer(pose_a, "pose_a"), other._pointer,
-                            pose_pointer(pose), byref(definition), byref(meet), reads=(self, other))
+        pick(context, self._device)._call(
+            lib.carom_tree_meet, self._pointer, pose_pointer(pose_a, "pose_a"), other._pointer, pose_pointer(pose),
+            byref(definition), byref(meet), reads=(self, other))
         return meet.value
 
     def faces(self, other: Tree, pose: ArrayLike = None, *, pose_a: ArrayLike = None,

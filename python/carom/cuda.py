@@ -37,15 +37,16 @@ from ._robot import Robot
 from ._scene import Scene
 from ._solid import Solid
 from ._soup import Soup, both
-from ._tree import Balls, balls_query_def
+from ._tree import Balls, Tree, balls_query_def, tree_query_def
 
 __all__ = ["ConvexBodies", "ConvexShapes", "DeviceArray", "DeviceImpacts", "DeviceManifolds", "DevicePairs",
            "DeviceRayHits", "DeviceResults", "DeviceSceneContacts", "DeviceSegments", "Frame", "RobotCopy", "available", "balls_overlap", "balls_pairs",
            "broad_pairs", "cast_rays", "closest_points", "convex_boxes", "convex_contacts", "convex_depth",
            "convex_distance", "convex_meet", "cross_distance", "cross_first_impact", "cross_impacts", "cross_meet",
-           "cross_pairs", "cross_segments", "finish", "move_scene", "query_rays", "record", "self_first_impact", "self_impacts", "self_near",
-           "self_pairs", "self_safe_distances", "self_segments", "set_timing", "signed_distances", "step_scene", "steps", "to_device",
-           "update_broad", "update_solid", "update_soup", "winding", "winding_fractions"]
+           "cross_pairs", "cross_segments", "finish", "move_scene", "query_rays", "record", "self_first_impact", "self_impacts",
+           "self_near", "self_pairs", "self_safe_distances", "self_segments", "set_timing", "signed_distances", "step_scene",
+           "steps", "to_device", "tree_distance", "tree_meet", "tree_overlap", "update_broad", "update_solid", "update_soup",
+           "winding", "winding_fractions"]
 
 _pending: dict[int, list[Any]] = {}  # by context: what queued work reads and writes, until it is finished
 
@@ -531,6 +532,38 @@ def balls_pairs(a: Balls, b: Balls, pose: Any = None, pose_a: Any = None, *,
                  _device_poses(pose, "pose")[0], BallsPairKind.of(kind), CudaOrder.of(order), byref(definition),
                  byref(found._c), reads=(a, b))
     return found
+
+
+def _tree_in_poses(function: Any, a: Tree, b: Tree, pose: Any, pose_a: Any, dtype: Any, context: Optional[Context],
+                   options: dict[str, Any]) -> DeviceArray:
+    both(a, b, Tree)
+    chosen, definition = _context(context, a), tree_query_def(**options)
+    first, second, count = _two_poses(pose_a, pose)
+    found = DeviceArray(count, dtype, context=chosen)
+    _keep(chosen, pose, pose_a, found, definition, a, b)
+    chosen._call(function, a._pointer, first, b._pointer, second, count, byref(definition), found._pointer,
+                 reads=(a, b))
+    return found
+
+
+def tree_meet(a: Tree, b: Tree, pose: Any, pose_a: Any = None, *, context: Optional[Context] = None,
+              **options: Any) -> DeviceArray:
+    """Tree.meet for (n, 7) poses in device memory, in the order of C. The answers stay there."""
+    return _tree_in_poses(lib.carom_cuda_tree_meet, a, b, pose, pose_a, np.bool_, context, options)
+
+
+def tree_distance(a: Tree, b: Tree, pose: Any, pose_a: Any = None, *, context: Optional[Context] = None,
+                  **options: Any) -> DeviceArray:
+    """Tree.distance for such poses; of faces, exact_distance must be given. read() gives the answers as records."""
+    kind = np.dtype((np.record, dtype_of(_abi.tree_gap)))
+    return _tree_in_poses(lib.carom_cuda_tree_distance, a, b, pose, pose_a, kind, context, options)
+
+
+def tree_overlap(a: Tree, b: Tree, pose: Any, pose_a: Any = None, *, context: Optional[Context] = None,
+                 **options: Any) -> DeviceArray:
+    """Tree.overlap for such poses. read() gives the answers as records."""
+    kind = np.dtype((np.record, dtype_of(_abi.packing_overlap)))
+    return _tree_in_poses(lib.carom_cuda_tree_overlap, a, b, pose, pose_a, kind, context, options)
 
 
 def _in_poses(function: Any, a: Soup, b: Soup, pose: Any, pose_a: Any, dtype: Any, context: Optional[Context],

@@ -791,6 +791,13 @@ def test_the_gpu():
     found = balls.overlap(balls, cuda.to_device(order, context=context), context=context)
     cuda.finish(context)
     assert found.read().tobytes() == cpu_balls.overlap(cpu_balls, poses).tobytes()
+    tree, cpu_tree = carom.Tree(packing, context=context), carom.Tree(packing)
+    on_device = cuda.to_device(order, context=context)
+    found = [f(tree, tree, on_device, context=context) for f in (cuda.tree_meet, cuda.tree_distance, cuda.tree_overlap)]
+    cuda.finish(context)
+    assert found[1].read().tobytes() == cpu_tree.distance(cpu_tree, poses).tobytes()
+    assert found[2].read().tobytes() == cpu_tree.overlap(cpu_tree, poses).tobytes()
+    assert [cpu_tree.meet(cpu_tree, pose) for pose in poses] == list(found[0].read())
     assert (cuda.balls_pairs(balls, balls, cuda.to_device(order[:1], context=context), context=context).read()
             == cpu_balls.pairs(cpu_balls, poses[0])).all()
     low = np.random.default_rng(1).uniform(0, 9, (500, 3))

@@ -2,10 +2,10 @@
 /* spheres_sum_cuda.h: sums of the terms of pairs of spheres on the GPU, which engines that compare
  * packings share.
  *
- * Terms are in the fixed point of spheres_item.h: two parts of 64 bits each, which a warp adds up by
- * shuffles so that lane v has value v. Integers do not depend on the order in which they are added,
- * so the sums have the bits of the CPU. Many such values are added up in two halves: the low 32 bits
- * and the rest. */
+ * Terms are in the fixed point of spheres_item.h: two parts of 64 bits each, which a warp adds up
+ * by shuffles so that lane v has value v. Integers do not depend on the order in which they are
+ * added, so the sums have the bits of the CPU. Many such values are added up in two halves: the low
+ * 32 bits and the rest. */
 #ifndef CAROM_SRC_SPHERES_SPHERES_SUM_CUDA_H
 #define CAROM_SRC_SPHERES_SPHERES_SUM_CUDA_H
 

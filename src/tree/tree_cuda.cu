@@ -122,6 +122,7 @@ static __global__ void __launch_bounds__(TREE_CUDA_THREADS)
     p->aimed = false;
     p->least = p->cover = tree_cuda_bits(KIND == TREE_CUDA_MEET ? 0.0 : HUGE_VAL);
     p->first = p->second = ULLONG_MAX;
+    p->visits = 0;
     p->bound = __float_as_uint(HUGE_VALF);
     if (!fits) {
         p->done = 1;
@@ -137,7 +138,8 @@ static __global__ void __launch_bounds__(TREE_CUDA_THREADS)
     bool distance = KIND == TREE_CUDA_SPHERES || KIND == TREE_CUDA_FACES;
     if (!distance && p->pair.apart) p->done = 1;
     if (p->done != 0) return;
-    uint4 root = make_uint4(index, rules::root(p->pair.fixed), rules::root(p->pair.moving), 0);
+    uint4 root = make_uint4(index, rules::root(p->pair.fixed), rules::root(p->pair.moving),
+                            __float_as_uint(-HUGE_VALF)); /* bounds may be negative */
     if (rules::ends(p->pair))
         leaves.append(root);
     else

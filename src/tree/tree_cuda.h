@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tree_cuda.h: two posed trees as searches on the GPU see them: nodes and spheres in one frame, what
- * is known of a pose, and what can still matter.
+/* tree_cuda.h: two posed trees as searches on the GPU see them: nodes and spheres in one frame,
+ * what is known of a pose, and what can still matter.
  *
  * The floats are those of tree_cpu.c, in the same order, so that pairs of spheres that overlap are
  * sought below the same pairs of nodes as on the CPU. */
@@ -61,6 +61,7 @@ struct tree_cuda_pose {
     uint32_t bound;                   /* the least gap is at most this, in the frame: as bits */
     uint32_t done;                    /* nothing is sought any more */
     uint32_t found;                   /* balls overlap, or triangles meet */
+    unsigned long long visits;        /* pairs of nodes that were opened, of overlaps */
     bool bad;                         /* the pose does not fit: there is no pair */
     bool aimed;                       /* there is a direction: */
     float toward[3];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tree_cylinder_item.h: how far a cylinder of a surface reaches along a direction. CPU and GPU share
- * it. */
+/* tree_cylinder_item.h: how far a cylinder of a surface reaches along a direction. CPU and GPU
+ * share it. */
 #ifndef CAROM_SRC_TREE_TREE_CYLINDER_ITEM_H
 #define CAROM_SRC_TREE_TREE_CYLINDER_ITEM_H
 

@@ -62,12 +62,18 @@ static carom_status tree_device_check_distance(carom_context *context, const car
                       "exact_distance");
 }
 
+/* Whether octrees are to bound the overlap, too. */
+static bool tree_device_narrows(const carom_tree_query_def *def) {
+    return def->narrow_limits && !def->skip_limits;
+}
+
 static carom_status tree_device_check_overlap(carom_context *context, const carom_tree *a,
                                               const carom_tree *b,
                                               const carom_tree_query_def *def) {
     CAROM_TRY(tree_device_check(context, def));
-    if (def->narrow_limits && !def->skip_limits)
-        return carom_context_require_cpu(context, "an overlap of sphere trees with narrow_limits");
+    if (tree_device_narrows(def) && (a->cells.count == 0 || b->cells.count == 0))
+        return carom_context_require_cpu(
+            context, "an overlap with narrow_limits of sphere trees without meshes");
     if (def->flip && a->outward != NULL && b->outward != NULL)
         return carom_context_require_cpu(context, "an overlap of sphere trees with flip");
     return CAROM_OK;
@@ -140,7 +146,7 @@ static carom_status tree_device_search(carom_context *context, tree_device_batch
                                              .faces = batch->faces,
                                              .gaps = batch->gaps,
                                              .nearest = batch->nearest,
-                                             .settle = carom_tree_settle_gap};
+                                             .complete = carom_tree_complete_gap};
     CAROM_TRY(tree_device_run(context, &search));
     for (uint64_t i = 0; i < count; ++i) {
         const carom_tree_pair *p = &batch->pairs[batch->order[i]];
@@ -190,18 +196,56 @@ carom_status carom_tree_device_distances(carom_context *context, const carom_tre
     return tree_device_distances(context, pairs, count, NULL, gaps);
 }
 
+/* Overlaps whose bounds the host narrows, on all threads. */
+typedef struct tree_device_narrowing {
+    carom_context *context;
+    const carom_tree_pair *pairs;
+    const uint64_t *visits;
+    carom_packing_overlap *overlaps;
+} tree_device_narrowing;
+
+static carom_status tree_device_narrow_range(void *argument, carom_range range) {
+    const tree_device_narrowing *all = argument;
+    for (uint64_t i = range.begin; i < range.end; ++i)
+        CAROM_TRY(carom_tree_narrow_overlap(all->context, range.worker, &all->pairs[i],
+                                            all->visits[i], &all->overlaps[i]));
+    return CAROM_OK;
+}
+
+static carom_status tree_device_narrow(const tree_device_narrowing *all, uint64_t count) {
+    tree_device_narrowing narrowing = *all;
+    carom_context *context = all->context;
+    carom_status status = carom_parallel_phase(context, "bounding overlaps by octrees", count, 1,
+                                               tree_device_narrow_range, &narrowing);
+    context->work.undecided += count;
+    if (status == CAROM_UNSUPPORTED)
+        return carom_context_require_cpu(context,
+                                         "an overlap with narrow_limits of trees so far apart");
+    return carom_tree_fail_query(context, status);
+}
+
+/* What a batch of overlaps needs; visits where bounds are narrowed. */
 static carom_status tree_device_overlaps(carom_context *context, const carom_tree_pair *pairs,
                                          uint64_t count, const carom_tree_query_def *def,
                                          carom_packing_overlap *overlaps) {
+    bool narrows = tree_device_narrows(def);
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_device_tree_query *queries = CAROM_ARENA_TAKE(scratch, carom_device_tree_query, count);
-    if (queries == NULL)
-        return carom_fail_memory(context, count * sizeof(*queries), "queries of sphere trees");
-    for (uint64_t i = 0; i < count; ++i) queries[i] = tree_device_query_of(&pairs[i]);
-    const carom_device_tree_search search = {
-        .all = queries, .count = count, .overlaps = overlaps, .bounds = !def->skip_limits};
-    carom_status status = tree_device_run(context, &search);
+    uint64_t *visits = narrows ? CAROM_ARENA_TAKE(scratch, uint64_t, count) : NULL;
+    carom_status status = CAROM_OK;
+    if (queries == NULL || (narrows && visits == NULL))
+        status = carom_fail_memory(context, count * sizeof(*queries), "queries of sphere trees");
+    for (uint64_t i = 0; i < count && status == CAROM_OK; ++i)
+        queries[i] = tree_device_query_of(&pairs[i]);
+    const carom_device_tree_search search = {.all = queries,
+                                             .count = count,
+                                             .overlaps = overlaps,
+                                             .bounds = !def->skip_limits,
+                                             .visits = visits};
+    const tree_device_narrowing narrowing = {context, pairs, visits, overlaps};
+    if (status == CAROM_OK) status = tree_device_run(context, &search);
+    if (status == CAROM_OK && narrows) status = tree_device_narrow(&narrowing, count);
     carom_arena_rewind(scratch, mark);
     return status;
 }
@@ -320,7 +364,7 @@ carom_status carom_cuda_tree_distance(carom_context *context, const carom_tree *
     carom_device_tree_search search = {.count = count,
                                        .faces = tree_device_has_faces(a, b),
                                        .gaps = device_gaps,
-                                       .settle = carom_tree_settle_gap};
+                                       .complete = carom_tree_complete_gap};
     if (def == NULL) def = &carom_tree_query_defaults;
     CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
     CAROM_TRY(tree_device_begin(context, a, device_poses_a, b, device_poses_b, def, &search.one));
@@ -343,5 +387,7 @@ carom_status carom_cuda_tree_overlap(carom_context *context, const carom_tree *a
     CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
     CAROM_TRY(tree_device_begin(context, a, device_poses_a, b, device_poses_b, def, &search.one));
     CAROM_TRY(tree_device_check_overlap(context, a, b, def));
+    if (tree_device_narrows(def))
+        return carom_context_require_cpu(context, "narrow_limits with poses in device memory");
     return carom_device_pass(context, tree_device_table()->search(device, &search));
 }

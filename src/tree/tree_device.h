@@ -33,7 +33,7 @@ typedef struct carom_device_tree_query {
 } carom_device_tree_query;
 
 /* Completes the distance of two surfaces that do not meet by whether one solid is in the other. */
-typedef void carom_device_tree_settle_fn(const carom_tree_pair *pair, carom_tree_gap *gap);
+typedef void carom_device_tree_complete_fn(const carom_tree_pair *pair, carom_tree_gap *gap);
 
 /* A search. One array of results is given. */
 typedef struct carom_device_tree_search {
@@ -44,10 +44,13 @@ typedef struct carom_device_tree_search {
     bool *meet;           /* whether inner balls overlap */
     carom_tree_gap *gaps; /* distances */
     carom_packing_overlap *overlaps;
-    bool bounds;                         /* of overlaps */
-    uint32_t *nearest;                   /* on the host, or NULL: two words for each gap: the
-                                            spheres or triangles of a and b; CAROM_NONE: they meet */
-    carom_device_tree_settle_fn *settle; /* called by finish */
+    bool bounds; /* of overlaps */
+    uint64_t
+        *visits; /* on the host, or NULL: of each overlap, the pairs of nodes that were opened */
+    /* On the host, or NULL: two words for each gap, the spheres or triangles of a and b; CAROM_NONE
+     * where they meet. */
+    uint32_t *nearest;
+    carom_device_tree_complete_fn *complete; /* called by finish */
 } carom_device_tree_search;
 
 typedef struct carom_cuda_tree {

@@ -232,7 +232,7 @@ static bool finish_near(const carom_tree_surface_search *s, double known, carom_
     return inside == 0;
 }
 
-void carom_tree_settle_gap(const carom_tree_pair *pair, carom_tree_gap *gap) {
+void carom_tree_complete_gap(const carom_tree_pair *pair, carom_tree_gap *gap) {
     const carom_tree_posed_pair posed = carom_tree_pose(pair);
     int inside = find_inside_either(&posed);
     if (inside == 1) {

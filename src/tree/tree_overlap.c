@@ -687,6 +687,25 @@ carom_status carom_tree_run_overlap(carom_context *context, uint32_t worker,
     return status;
 }
 
+carom_status carom_tree_narrow_overlap(carom_context *context, uint32_t worker,
+                                       const carom_tree_pair *pair, uint64_t visits,
+                                       carom_packing_overlap *overlap) {
+    const carom_tree_query_def def = {.narrow_limits = true};
+    const carom_tree_posed_pair posed = carom_tree_pose(pair);
+    carom_tree_overlap_search s = tree_overlap_begin(&posed, &def, 0.0);
+    carom_tree_cells_search cells;
+    s.bounds = true;
+    s.budget.visits = visits;
+    if (posed.apart) return CAROM_OK;
+    if (!uses_cells(&s)) return CAROM_UNSUPPORTED;
+    carom_arena *scratch = carom_scratch(context, worker);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    bool done = tree_search_cells(scratch, &s, &def, &cells);
+    if (done) merge_cells(&s, &cells, overlap);
+    carom_arena_rewind(scratch, mark);
+    return done ? CAROM_OK : CAROM_NO_MEMORY;
+}
+
 carom_status carom_tree_overlap(carom_context *context, const carom_tree *a,
                                 const carom_pose *pose_a, const carom_tree *b,
                                 const carom_pose *pose_b, const carom_tree_query_def *def,

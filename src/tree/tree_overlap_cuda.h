@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* tree_overlap_cuda.h: overlaps of two trees on the GPU, included by tree_cuda.cu alone.
  *
- * The CPU adds up the terms of all pairs of spheres that overlap, and flags the spheres whose covers
- * meet one of the other tree, by the items of spheres_overlap_item.h. Neither depends on an order:
+ * The CPU adds up the terms of all pairs of spheres that overlap, and flags the spheres whose
+ * covers meet one of the other tree, by the items of spheres_overlap_item.h. Neither depends on an
+ * order:
  *
- *   open      a warp per pair of nodes, level by level for all poses: the comparisons of tree_cpu.c;
- *   sum       a warp per run of pairs of leaves: pairs of spheres whose balls or covers may meet wait
- *             in shared memory until there is one for each lane; sums over a warp are kept as long
- *             as the pose is the same;
- *   finish    a warp per pose: the sums as numbers. */
+ *   open     a warp per pair of nodes, level by level for all poses: the comparisons of tree_cpu.c;
+ *   sum      a warp per run of pairs of leaves: pairs of spheres whose balls or covers may meet
+ *            wait in shared memory until there is one for each lane; sums over a warp are kept as
+ *            long as the pose is the same;
+ *   finish   a warp per pose: the sums as numbers. */
 #ifndef CAROM_SRC_TREE_TREE_OVERLAP_CUDA_H
 #define CAROM_SRC_TREE_TREE_OVERLAP_CUDA_H
 
@@ -83,6 +84,7 @@ static __global__ void __launch_bounds__(TREE_CUDA_THREADS)
         uint4 pair = pairs.data[at];
         const carom_tree_posed_pair &p = v.state[pair.x].pair;
         tree_cuda_opened o;
+        if (thread == 0) atomicAdd(&v.state[pair.x].visits, 1ull);
         o.open(p, pair.y, pair.z, others);
         bool meets = tree_cuda_meets_node<BOUNDS>(p, o);
         float wide = tree_cuda_radius<BOUNDS>(o.ball) + p.margin;
@@ -211,6 +213,7 @@ static __global__ void __launch_bounds__(TREE_CUDA_THREADS)
         summing.pose = pair.x;
         const carom_tree_posed_pair &p = v.state[pair.x].pair;
         tree_cuda_opened o;
+        if (thread == 0) atomicAdd(&v.state[pair.x].visits, 1ull);
         o.open(p, pair.y, pair.z, others);
         bool meets = tree_cuda_meets_node<BOUNDS>(p, o);
         float reach = o.ball.reach + p.margin, cover = o.ball.cover + p.margin;
@@ -231,7 +234,7 @@ static __global__ void __launch_bounds__(TREE_CUDA_THREADS)
 template <bool BOUNDS>
 static __global__ void __launch_bounds__(TREE_CUDA_THREADS)
     tree_cuda_finish_overlaps(tree_cuda_view v, tree_cuda_sums from,
-                              carom_packing_overlap *overlaps) {
+                              carom_packing_overlap *overlaps, uint64_t *visits) {
     carom_device_begin();
     __shared__ double numbers[TREE_CUDA_WARPS][SPHERES_VALUES / 2];
     unsigned lane = threadIdx.x % CAROM_WARP, warp = threadIdx.x / CAROM_WARP;
@@ -254,6 +257,7 @@ static __global__ void __launch_bounds__(TREE_CUDA_THREADS)
     carom_spheres_values values =
         spheres_cuda_values(p.pair.world, low, high, number[TREE_CUDA_S_SPOILED], numbers[warp]);
     if (lane != 0) return;
+    if (visits != nullptr) visits[index] = p.visits;
     const carom_spheres_flagged flagged[2] = {
         {number[TREE_CUDA_S_FLAGGED], number[TREE_CUDA_S_VOIDS]},
         {number[TREE_CUDA_S_FLAGGED + 1], number[TREE_CUDA_S_VOIDS + 1]}};

@@ -82,7 +82,14 @@ void carom_tree_write_hint(const uint32_t nearest[2], bool faces, carom_tree_hin
 
 /* Completes an exact distance of two surfaces that do not meet, which was found on the GPU: by
  * whether one solid is in the other. */
-void carom_tree_settle_gap(const carom_tree_pair *pair, carom_tree_gap *gap);
+void carom_tree_complete_gap(const carom_tree_pair *pair, carom_tree_gap *gap);
+
+/* Narrows the bounds of an overlap that was found on the GPU by the octrees of both solids, after a
+ * search that opened `visits` pairs of nodes. CAROM_UNSUPPORTED: these trees have none for it, or
+ * are far apart. As carom_tree_run_overlap otherwise. */
+carom_status carom_tree_narrow_overlap(carom_context *context, uint32_t worker,
+                                       const carom_tree_pair *pair, uint64_t visits,
+                                       carom_packing_overlap *overlap);
 
 /* Their distance; the hint may be NULL. */
 void carom_tree_run_distance(carom_context *context, const carom_tree_posed_pair *posed,

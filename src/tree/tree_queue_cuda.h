@@ -94,7 +94,8 @@ struct tree_cuda_arguments {
     carom_device_tree_search search;
     uint64_t first; /* of its poses */
     uint32_t count;
-    uint2 *nearest; /* on the device; or NULL */
+    uint2 *nearest;   /* on the device; or NULL */
+    uint64_t *visits; /* the same */
 
     tree_cuda_kind kind() const {
         if (search.overlaps != nullptr) return search.bounds ? TREE_CUDA_BOUNDS : TREE_CUDA_LENSES;
@@ -348,7 +349,7 @@ static void tree_cuda_launch_overlaps(carom_device *device, carom_device_op *op)
     carom_device_step(device, "result");
     carom_device_launch(device, tree_cuda_finish_overlaps<BOUNDS>,
                         carom_device_blocks(v.count, TREE_CUDA_WARPS), TREE_CUDA_THREADS, v, sums,
-                        arguments->search.overlaps);
+                        arguments->search.overlaps, arguments->visits);
 }
 
 static void tree_cuda_launch(carom_device *device, carom_device_op *op) {
@@ -408,7 +409,7 @@ struct tree_cuda_on_host {
     }
 };
 
-static carom_status tree_cuda_settle(carom_device *device, const tree_cuda_arguments *arguments) {
+static carom_status tree_cuda_complete(carom_device *device, const tree_cuda_arguments *arguments) {
     tree_cuda_on_host h = {};
     carom_status status = h.read(device, arguments);
     for (uint32_t i = 0; i < arguments->count && status == CAROM_OK; ++i) {
@@ -422,7 +423,7 @@ static carom_status tree_cuda_settle(carom_device *device, const tree_cuda_argum
                                       q.b.scale,
                                       nullptr};
         h.gaps[i].partial = false;
-        arguments->search.settle(&pair, &h.gaps[i]);
+        arguments->search.complete(&pair, &h.gaps[i]);
     }
     if (status == CAROM_OK)
         status = carom_device_copy(device, arguments->search.gaps + arguments->first, h.gaps,
@@ -464,7 +465,7 @@ static carom_status tree_cuda_finish(carom_device *device, carom_device_op *op,
     device->steps.node_pairs = n[TREE_CUDA_N_NODES] + n[TREE_CUDA_N_LEAVES];
     device->steps.candidates = device->steps.open_in_floats = n[TREE_CUDA_N_CANDIDATES];
     device->steps.open_in_doubles = n[TREE_CUDA_N_HOST];
-    return n[TREE_CUDA_N_HOST] != 0 ? tree_cuda_settle(device, arguments) : CAROM_OK;
+    return n[TREE_CUDA_N_HOST] != 0 ? tree_cuda_complete(device, arguments) : CAROM_OK;
 }
 
 /* ---- Queueing -------------------------------------------------------------------------------- */
@@ -478,7 +479,8 @@ static carom_status tree_cuda_submit(carom_device *device, const tree_cuda_argum
 static carom_status tree_cuda_search(carom_device *device, const carom_device_tree_search *search) {
     for (uint64_t first = 0, some; first < search->count; first += some) {
         some = CAROM_MIN(search->count - first, (uint64_t)CAROM_DEVICE_TREE_POSES);
-        CAROM_DEVICE_TRY(tree_cuda_submit(device, {*search, first, (uint32_t)some, nullptr}));
+        CAROM_DEVICE_TRY(
+            tree_cuda_submit(device, {*search, first, (uint32_t)some, nullptr, nullptr}));
     }
     return CAROM_OK;
 }
@@ -487,7 +489,7 @@ static carom_status tree_cuda_search(carom_device *device, const carom_device_tr
 static carom_status tree_cuda_some_of_host(carom_device *device,
                                            const carom_device_tree_search *search, uint64_t first,
                                            uint32_t count, carom_work *work) {
-    tree_cuda_arguments arguments = {*search, 0, count, nullptr};
+    tree_cuda_arguments arguments = {*search, 0, count, nullptr, nullptr};
     carom_device_tree_search *on_device = &arguments.search;
     uint64_t size = search->meet != nullptr   ? sizeof(bool)
                     : search->gaps != nullptr ? sizeof(carom_tree_gap)
@@ -501,7 +503,9 @@ static carom_status tree_cuda_some_of_host(carom_device *device,
     on_device->meet = search->meet != nullptr ? (bool *)results : nullptr;
     on_device->gaps = search->gaps != nullptr ? (carom_tree_gap *)results : nullptr;
     on_device->overlaps = search->overlaps != nullptr ? (carom_packing_overlap *)results : nullptr;
+    static_assert(sizeof(uint2) == sizeof(uint64_t), "one row holds either");
     if (search->nearest != nullptr) arguments.nearest = (uint2 *)(results + row);
+    if (search->visits != nullptr) arguments.visits = (uint64_t *)(results + row);
     CAROM_DEVICE_TRY(tree_cuda_submit(device, arguments));
     CAROM_DEVICE_TRY(carom_device_finish(device));
     work->visits += device->steps.node_pairs;
@@ -511,6 +515,10 @@ static carom_status tree_cuda_some_of_host(carom_device *device,
         CAROM_DEVICE_TRY(carom_device_copy(device, search->nearest + 2 * first, arguments.nearest,
                                            count * sizeof(uint2), cudaMemcpyDeviceToHost,
                                            "reading what is nearest"));
+    if (search->visits != nullptr)
+        CAROM_DEVICE_TRY(carom_device_copy(device, search->visits + first, arguments.visits,
+                                           count * sizeof(uint64_t), cudaMemcpyDeviceToHost,
+                                           "reading how many nodes were opened"));
     char *to = search->meet != nullptr   ? (char *)search->meet
                : search->gaps != nullptr ? (char *)search->gaps
                                          : (char *)search->overlaps;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tree_surface_cuda.h: the surfaces of two posed trees, as searches on the GPU see them, included by
- * tree_cuda.cu alone.
+/* tree_surface_cuda.h: the surfaces of two posed trees, as searches on the GPU see them, included
+ * by tree_cuda.cu alone.
  *
  * A node is named by its level and its index there. The bounds of two cylinders are those of
  * tree_surface_cpu.c, with all of them in the fixed tree's frame. */
