@@ -38,7 +38,7 @@ extern "C" {
 
 /* Incremented whenever a public struct or function changes in a way that compiled callers would
  * notice. */
-#define CAROM_ABI 12u
+#define CAROM_ABI 13u
 
 /* Stands before every function of the library. Define it beforehand to replace it. On Windows,
  * define CAROM_SHARED to use the DLL; CAROM_BUILDING is defined while the library is built. */

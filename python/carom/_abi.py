@@ -4,7 +4,7 @@ import ctypes as C
 
 from ._enum import Enum, _ignore
 
-ABI = 12
+ABI = 13
 VERSION = '0.2.0'
 
 DEFAULT_INPUT_LIMIT = 64000000000
@@ -2051,6 +2051,7 @@ class cuda_scene_contacts(C.Structure):
         ('count', C.c_uint64),
         ('capacity', C.c_uint64),
         ('memory', C.c_void_p),
+        ('host_items', C.c_uint64),
     ]
 
 
