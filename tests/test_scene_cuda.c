@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Scenes on the GPU give the CPU's contacts, byte for byte, step after step: all kinds of convex
  * shapes, and soups and solids, at all scales, touching and deep, with objects added, removed and
- * moved on the host and in device memory, filters, ignored pairs and a reach. Skipped where there is
- * no device. */
+ * moved on the host and in device memory, filters, ignored pairs and a reach. Skipped where there
+ * is no device. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

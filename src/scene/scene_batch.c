@@ -14,8 +14,8 @@
  *   finish    the contacts, by carom_scene_narrow_meshes, which takes these answers instead of
  *             asking for them: where faces meet, depths, and what is inside of what
  *
- * Invariant: the queries of a batch are those that the CPU would make for each pair, so that contacts
- * have the bytes that it gives. */
+ * Invariant: the queries of a batch are those that the CPU would make for each pair, so that
+ * contacts have the bytes that it gives. */
 #include "base/progress.h"
 #include "convex/convex.h"
 #include "scene/scene.h"

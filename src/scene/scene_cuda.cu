@@ -487,9 +487,9 @@ static carom_device_shape shape_of_triangle(const carom_scene_triangle *t,
     return shape;
 }
 
-static void fill_faces(const carom_device_scene_face *from, uint32_t count,
-                       const scene_cuda_faces &to, const scene_cuda_faces &at,
-                       carom_device_shapes *shapes) {
+static void scene_cuda_fill_faces(const carom_device_scene_face *from, uint32_t count,
+                                  const scene_cuda_faces &to, const scene_cuda_faces &at,
+                                  carom_device_shapes *shapes) {
     *to.topology = scene_cuda_topology{{0, 3, 6}, {0, 1, 2, 0, 2, 1}, {0, 1, 2, 2, 1, 0}};
     *to.count = count;
     shapes->count = 2 * count;
@@ -549,7 +549,7 @@ static carom_status scene_cuda_query_faces(carom_device *device, carom_device_sc
         return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for triangles");
     const scene_cuda_faces at = lay_out_faces((char *)scene->faces.data, count);
     carom_device_shapes shapes = {};
-    fill_faces(faces, count, lay_out_faces(memory, count), at, &shapes);
+    scene_cuda_fill_faces(faces, count, lay_out_faces(memory, count), at, &shapes);
     shapes.memory.data = at.shapes; /* which the block of the scene owns */
     shapes.memory.bytes = 2 * count * sizeof(carom_device_shape);
     carom_status status = carom_device_copy(device, scene->faces.data, memory, bytes,

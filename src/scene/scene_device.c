@@ -15,7 +15,7 @@
 #include "convex/convex.h"
 #include "scene/scene.h"
 #include "solid/solid.h"
-#include "soup/soup.h"
+#include "soup/soup_view.h"
 
 /* Objects that are copied to the device at a time: 32 MB of them. */
 #define SCENE_DEVICE_CHUNK 65536u
@@ -81,7 +81,7 @@ static carom_status scene_device_check_mesh(carom_context *context,
         status = carom_solid_check_backend(context, object->borrowed_solid);
     } else {
         status = carom_soup_device_check_tree(context, object->borrowed_soup);
-        if (status == CAROM_OK && object->borrowed_soup->stale)
+        if (status == CAROM_OK && carom_soup_is_stale(object->borrowed_soup))
             return carom_fail(context, CAROM_UNSUPPORTED,
                               "the positions of object %llu are in device memory alone; update its "
                               "soup with positions of the host",
@@ -117,7 +117,7 @@ static carom_status scene_device_add_twin(carom_context *context, carom_scene *s
                                                            .vertex_count = view->vertex_count,
                                                            .corners = view->corners,
                                                            .face_count = view->triangle_count},
-                                .degenerate = solid->soup->degenerate};
+                                .degenerate = CAROM_SOUP_DEGENERATE_AS_SEGMENT};
     carom_scene_twin *twin;
     if (!carom_scene_twins_reserve(&scene->twins, &scene->allocator, scene->twins.count + 1))
         return carom_fail_memory(context, sizeof(*twin), "solids of a scene");

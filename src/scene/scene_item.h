@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_item.h: what CPU and GPU share of scenes: boxes of objects, also for the broad phase, whether
- * an answer is a contact, and the contact of two convex shapes. */
+/* scene_item.h: what CPU and GPU share of scenes: boxes of objects, also for the broad phase,
+ * whether an answer is a contact, and the contact of two convex shapes. */
 #ifndef CAROM_SRC_SCENE_SCENE_ITEM_H
 #define CAROM_SRC_SCENE_SCENE_ITEM_H
 

@@ -18,7 +18,7 @@
 #include "geom/length.h"
 #include "scene/scene.h"
 #include "solid/solid.h"
-#include "soup/soup.h"
+#include "soup/soup_view.h"
 
 /* Rounding of a distance of faces, in units of their extent (carom_soup_cross_distance). */
 #define SCENE_NARROW_DISTANCE_ERROR 1e-15
@@ -351,15 +351,8 @@ static carom_status narrow_faces(const carom_scene_question *q, carom_arena *are
 /* The soup of a mesh with its tree on the CPU. */
 static carom_status scene_narrow_on_cpu(carom_context *context, const carom_scene_object *mesh,
                                         carom_soup_view *view) {
-    carom_soup *on_cpu = NULL;
-    bool is_new = false;
-    if (mesh->solid != NULL) {
-        carom_soup_get_view(mesh->solid->soup, view);
-        return CAROM_OK;
-    }
-    CAROM_TRY(carom_soup_lend_cpu(context, mesh->soup, NULL, &on_cpu, &is_new));
-    CAROM_ASSERT(!is_new);
-    carom_soup_get_view(on_cpu, view);
+    if (mesh->solid == NULL) return carom_soup_get_view_on_cpu(context, mesh->soup, view);
+    carom_soup_get_view(mesh->solid->soup, view);
     return CAROM_OK;
 }
 
