@@ -40,8 +40,8 @@
  *   tree     create, update, load, meet, distance (of faces: exact_distance), overlap, query, and
  *            their batches, without budgets; in device memory here
  *   balls    create, update, overlap, overlap_batch, pairs, count, meet; in device memory here
- *   scene    create, add, move, remove, set_filters, set_ignored, step, of convex objects; poses
- *            and contacts in device memory here
+ *   scene    create, add, move, remove, set_filters, set_ignored, step, of convex objects, soups
+ *            and solids; poses and contacts in device memory here
  *   robot    check, clearance, motion, of robots that were prepared with a context of the CPU; in
  *            device memory here
  * cover, gas and everything else: CAROM_UNSUPPORTED.
@@ -472,7 +472,9 @@ typedef struct carom_cuda_scene_contacts {
     carom_scene_contact *data; /* on the device, as carom_scene_step gives them */
     uint64_t count;            /* set by carom_cuda_finish */
     uint64_t capacity;
-    void *memory; /* Carom's own record */
+    void *memory;        /* Carom's own record */
+    uint64_t host_items; /* of these, contacts that the host put together, from what the device
+                            found: those of meshes; set with the count */
 } carom_cuda_scene_contacts;
 
 /* Frees the memory and resets the array to `{0}`. Waits for queued work. */
@@ -488,7 +490,8 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_scene_move(carom_context *c
                                                                 const carom_pose *device_poses,
                                                                 uint64_t count);
 
-/* carom_scene_step with the results in device memory; contacts, begun and ended may be NULL.
+/* carom_scene_step with the results in device memory; contacts, begun and ended may be NULL. Waits
+ * where the scene has soups or solids.
  * - A step counts as done once carom_cuda_finish has returned CAROM_OK; another change or step of
  *   the scene finishes it first.
  * - CAROM_UNSUPPORTED: a frame is being recorded.
@@ -543,7 +546,7 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_robot_clearance(
     carom_context *context, carom_cuda_robot *copy, const double *device_configurations,
     uint64_t count, const carom_robot_query *query, carom_robot_gap *device_gaps);
 
-/* carom_robot_motion of motions from device_from[i] to device_to[i], likewise. A thread of the
+/* carom_robot_motion of motions from device_from[i] to device_to[i], likewise. A warp of the
  * device takes a motion. */
 CAROM_EXPERIMENTAL CAROM_API carom_status
 carom_cuda_robot_motion(carom_context *context, carom_cuda_robot *copy, const double *device_from,

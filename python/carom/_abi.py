@@ -2094,6 +2094,7 @@ class cuda_scene_contacts(C.Structure):
         ('count', C.c_uint64),
         ('capacity', C.c_uint64),
         ('memory', C.c_void_p),
+        ('host_items', C.c_uint64),
     ]
 
 

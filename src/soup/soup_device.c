@@ -101,6 +101,20 @@ carom_status carom_soup_get_current_view(carom_context *context, const carom_sou
         context, soup_device_table()->get_positions(context->device, soup->device, positions));
 }
 
+carom_status carom_soup_get_view_on_cpu(carom_context *context, const carom_soup *soup,
+                                        carom_soup_view *view) {
+    carom_soup *on_cpu = NULL;
+    bool is_new = false;
+    CAROM_TRY(carom_soup_lend_cpu(context, soup, NULL, &on_cpu, &is_new));
+    CAROM_ASSERT(!is_new);
+    carom_soup_get_view(on_cpu, view);
+    return CAROM_OK;
+}
+
+bool carom_soup_is_stale(const carom_soup *soup) {
+    return soup->stale;
+}
+
 carom_status carom_soup_lend_device(carom_context *context, const carom_soup *soup,
                                     const carom_device_soup **on_device) {
     *on_device = soup->device;
