@@ -103,11 +103,11 @@ carom_status carom_soup_get_current_view(carom_context *context, const carom_sou
 
 carom_status carom_soup_get_view_on_cpu(carom_context *context, const carom_soup *soup,
                                         carom_soup_view *view) {
-    carom_soup *on_cpu = NULL;
-    bool is_new = false;
-    CAROM_TRY(carom_soup_lend_cpu(context, soup, NULL, &on_cpu, &is_new));
-    CAROM_ASSERT(!is_new);
-    carom_soup_get_view(on_cpu, view);
+    carom_soup_loan loan;
+    CAROM_ASSERT(!soup->stale);
+    CAROM_TRY(carom_soup_lend_cpu(context, soup, NULL, &loan));
+    CAROM_ASSERT(loan.own == NULL);
+    carom_soup_get_view(loan.soup, view);
     return CAROM_OK;
 }
 
