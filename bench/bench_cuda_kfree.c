@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The k of a crumpled cloth on the GPU, from positions that are there to statistics on the host.
  * Every count is compared with the CPU's before anything is timed. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,9 +35,12 @@ static void note_steps(bench *bench, player *p) {
     if (carom_cuda_get_steps(p->context, &steps) != CAROM_OK) return;
     for (uint32_t i = 0; i < steps.count; ++i)
         bench_note(bench, "%s: %.1f us", steps.name[i], 1e3 * steps.milliseconds[i]);
-    bench_note(bench, "%llu pairs of leaves, %llu pairs measured, %llu open after doubles",
+    bench_note(bench,
+               "%llu pairs of leaves, %llu pairs measured, %llu open after doubles, "
+               "host_share %.2g",
                (unsigned long long)steps.node_pairs, (unsigned long long)steps.candidates,
-               (unsigned long long)steps.open_in_doubles);
+               (unsigned long long)steps.open_in_doubles,
+               (double)steps.open_in_doubles / fmax((double)steps.candidates, 1.0));
 }
 
 static void measure(bench *bench, carom_context *cuda, carom_context *cpu, uint64_t detail) {

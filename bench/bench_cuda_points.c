@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Nearest faces of points, first faces of rays and signed distances on the GPU: queries and results
- * in device memory.
+/* Nearest faces of points, first faces of rays and all of them, and signed distances on the GPU:
+ * queries and results in device memory.
  * Every answer is compared with the CPU's before anything is timed; the times are those of the
  * device's own clock. */
 #include <math.h>
@@ -24,6 +24,7 @@ typedef enum query_kind {
     RAYS_CAMERA,    /* through the pixels of a picture, row by row */
     RAYS_RANDOM,    /* from anywhere in the box to anywhere in it */
     RAYS_CORNERS,   /* from corners of faces to anywhere in the box: doubles leave many open */
+    RAYS_ALL,       /* all faces along the random rays */
     CLOTH_KINDS,
     TORUS_UNIFORM = CLOTH_KINDS, /* points in the box of a closed mesh */
     TORUS_SIGNED,                /* their signed distances */
@@ -31,8 +32,8 @@ typedef enum query_kind {
 } query_kind;
 
 static const char *const kind_names[QUERY_KINDS] = {
-    "points near",     "points uniform", "rays camera", "rays random",
-    "rays of corners", "torus uniform",  "torus signed"};
+    "points near",     "points uniform", "rays camera",   "rays random",
+    "rays of corners", "rays all",       "torus uniform", "torus signed"};
 
 typedef struct player {
     carom_context *cpu, *cuda;
@@ -42,12 +43,14 @@ typedef struct player {
     void *queries; /* carom_vec3 or carom_ray, on the host */
     carom_hit *hits, *found;
     double *distances, *found_distances;
+    carom_soup_ray_hits all;
+    carom_cuda_ray_hits device_all;
     void *device_queries, *device_hits, *device_distances;
     uint64_t on_host;
 } player;
 
 static bool is_rays(const player *p) {
-    return p->kind >= RAYS_CAMERA && p->kind <= RAYS_CORNERS;
+    return p->kind >= RAYS_CAMERA && p->kind <= RAYS_ALL;
 }
 
 static bool run_cpu(void *input) {
@@ -55,6 +58,8 @@ static bool run_cpu(void *input) {
     if (p->kind == TORUS_SIGNED)
         return carom_soup_signed_distances(p->cpu, p->on_cpu, p->queries, p->count, p->distances,
                                            p->hits) == CAROM_OK;
+    if (p->kind == RAYS_ALL)
+        return carom_soup_query_rays(p->cpu, p->on_cpu, p->queries, p->count, &p->all) == CAROM_OK;
     if (is_rays(p))
         return carom_soup_cast_rays(p->cpu, p->on_cpu, p->queries, p->count, p->hits) == CAROM_OK;
     return carom_soup_closest_points(p->cpu, p->on_cpu, p->queries, p->count, p->hits) == CAROM_OK;
@@ -64,6 +69,9 @@ static carom_status submit_cuda(player *p) {
     if (p->kind == TORUS_SIGNED)
         return carom_cuda_soup_signed_distances(p->cuda, p->on_cuda, p->device_queries, p->count,
                                                 p->device_distances, p->device_hits);
+    if (p->kind == RAYS_ALL)
+        return carom_cuda_soup_query_rays(p->cuda, p->on_cuda, p->device_queries, p->count,
+                                          &p->device_all);
     if (is_rays(p))
         return carom_cuda_soup_cast_rays(p->cuda, p->on_cuda, p->device_queries, p->count,
                                          p->device_hits);
@@ -183,8 +191,27 @@ static void make_queries(player *p, const surface *c) {
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
 
+/* Compares all faces along the rays. */
+static bool verify_all(bench *bench, player *p) {
+    bool good = run_cpu(p) && run_cuda(p);
+    carom_soup_ray_hit *read =
+        good ? malloc(p->device_all.count * sizeof(*read) + sizeof(*read)) : NULL;
+    good = read != NULL && carom_cuda_read(p->cuda, read, p->device_all.data,
+                                           p->device_all.count * sizeof(*read)) == CAROM_OK;
+    if (!good)
+        bench_note(bench, "failed: %s%s", carom_context_message(p->cpu),
+                   carom_context_message(p->cuda));
+    bool same = good && p->all.count == p->device_all.count &&
+                memcmp(read, p->all.data, p->all.count * sizeof(*read)) == 0;
+    if (good) bench_note(bench, "%llu faces", (unsigned long long)p->all.count);
+    if (good && !same) bench_note(bench, "WRONG: a list is not the CPU's");
+    free(read);
+    return same;
+}
+
 static bool verify(bench *bench, player *p) {
     uint64_t wrong = 0;
+    if (p->kind == RAYS_ALL) return verify_all(bench, p);
     if (!run_cpu(p) || !run_cuda(p) ||
         carom_cuda_read(p->cuda, p->found, p->device_hits, p->count * sizeof(*p->found)) !=
             CAROM_OK ||
@@ -236,6 +263,8 @@ static void measure(bench *bench, player *p, const surface *c) {
         bench_compare(bench, job, (double)p->count, contenders, 2);
         note_steps(bench, p);
     }
+    carom_soup_ray_hits_free(&p->all);
+    carom_cuda_ray_hits_free(p->cuda, &p->device_all);
     carom_cuda_release(p->cuda, p->device_queries);
     carom_cuda_release(p->cuda, p->device_hits);
     carom_cuda_release(p->cuda, p->device_distances);

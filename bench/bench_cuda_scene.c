@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps of scenes on the GPU, in which all objects move: hulls and balls at random, and a pile.
+/* Steps of scenes on the GPU, in which all objects move: hulls, balls and solids at random, and a
+ * pile.
  *
  * Poses of two steps lie in device memory, and turns are taken between them; contacts, and what
  * began and ended, are left there. The same is measured with poses and contacts of the host, and on
@@ -17,12 +18,13 @@
 #define POSE_SETS      2u /* poses of steps, between which turns are taken */
 #define STEPS_PER_NOTE 6u /* as fit a line */
 
-typedef enum objects { HULLS, BALLS, PILE } objects;
+typedef enum objects { HULLS, BALLS, PILE, SOLIDS } objects;
 
 /* A scene on both backends, and its poses. */
 typedef struct player {
     carom_context *cpu, *cuda;
     carom_hull *hull;
+    carom_solid *solids[2]; /* on the CPU, on the GPU */
     scene_pile pile;
     uint64_t count;
     carom_pose *poses[POSE_SETS];
@@ -74,12 +76,27 @@ static bool make_ball(carom_context *context, double radius, carom_hull **hull) 
     return made;
 }
 
+/* A torus on both backends, in a ball of that radius. */
+static bool make_torus(player *p, double radius) {
+    carom_shape_def def = {.shape = CAROM_SHAPE_TORUS, .detail = 24, .size = radius};
+    carom_mesh *mesh = NULL;
+    carom_mesh_view view;
+    const carom_solid_def solid = {.mesh = &view};
+    bool made = carom_shape_make(p->cpu, &def, &mesh) == CAROM_OK &&
+                carom_mesh_get_view(mesh, &view) == CAROM_OK &&
+                carom_solid_create(p->cpu, &solid, &p->solids[0]) == CAROM_OK &&
+                carom_solid_create(p->cuda, &solid, &p->solids[1]) == CAROM_OK;
+    carom_mesh_destroy(mesh);
+    return made;
+}
+
 /* Bodies in the boxes of bench_broad.c, as in bench_scene.c. */
 static bool make_random(player *p, objects what) {
     scene_boxes boxes;
     carom_scene_object_def *all = calloc(p->count, sizeof(*all));
     bool fine = scene_boxes_make(p->count, SCENE_BOXES_MONO, SCENE_BOXES_SEED, &boxes) &&
-                all != NULL && make_ball(p->cuda, 1.0 + 0x1p-14, &p->hull);
+                all != NULL && make_ball(p->cuda, 1.0 + 0x1p-14, &p->hull) &&
+                (what != SOLIDS || make_torus(p, boxes.half[0]));
     for (uint32_t k = 0; k < POSE_SETS && fine; ++k) {
         for (uint64_t i = 0; i < p->count; ++i) p->poses[k][i].t = boxes.centres[i];
         scene_boxes_move(&boxes, 0, p->count);
@@ -89,10 +106,13 @@ static bool make_random(player *p, objects what) {
         if (what == HULLS)
             all[i].convex =
                 (carom_convex){.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = p->hull};
+        if (what == SOLIDS) all[i].kind = CAROM_SCENE_OBJECT_KIND_SOLID;
+        all[i].borrowed_solid = p->solids[0];
         all[i].pose = p->poses[0][i];
     }
-    fine = fine && carom_scene_add(p->cpu, p->on_cpu, all, p->count, NULL) == CAROM_OK &&
-           carom_scene_add(p->cuda, p->on_cuda, all, p->count, NULL) == CAROM_OK;
+    fine = fine && carom_scene_add(p->cpu, p->on_cpu, all, p->count, NULL) == CAROM_OK;
+    for (uint64_t i = 0; i < p->count && fine; ++i) all[i].borrowed_solid = p->solids[1];
+    fine = fine && carom_scene_add(p->cuda, p->on_cuda, all, p->count, NULL) == CAROM_OK;
     scene_boxes_free(&boxes);
     free(all);
     return fine;
@@ -111,8 +131,9 @@ static bool make_pile(player *p) {
 }
 
 static bool make_player(player *p, objects what) {
-    bool fine = carom_scene_create(p->cpu, NULL, &p->on_cpu) == CAROM_OK &&
-                carom_scene_create(p->cuda, NULL, &p->on_cuda) == CAROM_OK;
+    const carom_scene_def def = {.skip_depth = what == SOLIDS};
+    bool fine = carom_scene_create(p->cpu, &def, &p->on_cpu) == CAROM_OK &&
+                carom_scene_create(p->cuda, &def, &p->on_cuda) == CAROM_OK;
     for (uint32_t k = 0; k < POSE_SETS; ++k) {
         p->poses[k] = calloc(p->count, sizeof(*p->poses[k]));
         fine = fine && p->poses[k] != NULL;
@@ -138,6 +159,7 @@ static void free_player(player *p) {
     carom_scene_destroy(p->on_cpu);
     carom_scene_destroy(p->on_cuda);
     scene_pile_free(&p->pile);
+    for (int k = 0; k < 2; ++k) carom_solid_destroy(p->solids[k]);
     carom_hull_destroy(p->hull);
 }
 
@@ -177,9 +199,12 @@ static void note_steps(bench *bench, player *p, const char *job) {
         bench_note(bench, "%s, us: %s", job, line);
     }
     bench_note(bench, "%s, us on the device in all: %.0f", job, all);
-    if (carom_scene_get_info(p->on_cuda, &info) == CAROM_OK)
-        bench_note(bench, "%s: %llu pairs of boxes, %llu contacts", job,
-                   (unsigned long long)info.pairs, (unsigned long long)info.contacts);
+    if (carom_scene_get_info(p->on_cuda, &info) != CAROM_OK) return;
+    double share =
+        info.contacts != 0 ? (double)p->device_contacts.host_items / (double)info.contacts : 0.0;
+    bench_note(bench, "%s: %llu pairs of boxes, %llu contacts, host_items %llu, host_share %g", job,
+               (unsigned long long)info.pairs, (unsigned long long)info.contacts,
+               (unsigned long long)p->device_contacts.host_items, share);
 }
 
 static void measure(bench *bench, carom_context *cuda, carom_context *cpu, const char *words,
@@ -215,6 +240,7 @@ static void run(bench *bench) {
         measure(bench, cuda, cpu, "hulls of 42 vertices", HULLS, bench->quick ? 2000 : 100000);
         measure(bench, cuda, cpu, "balls", BALLS, bench->quick ? 4000 : 1000000);
         measure(bench, cuda, cpu, "hulls in a pile", PILE, bench->quick ? 1000 : 90000);
+        measure(bench, cuda, cpu, "solid tori", SOLIDS, bench->quick ? 1000 : 30000);
         carom_context_destroy(cpu);
     }
     carom_context_destroy(cuda);

@@ -530,6 +530,67 @@ static void a_gas_keeps_what_it_has(void **state) {
 #endif
 }
 
+/* Words of a saved gas: of all before its spheres, and some of these. */
+#define SAVED_HEAD   34
+#define SAVED_TICK   17
+#define SAVED_NOW    18
+#define SAVED_EPOCHS 19 /* of 2^59 ticks */
+
+static double saved_time(const content *gas) {
+    double tick;
+    uint64_t now, epochs;
+    assert_true(gas->size >= 8 * SAVED_HEAD);
+    memcpy(&tick, gas->bytes + 8 * SAVED_TICK, 8);
+    memcpy(&now, gas->bytes + 8 * SAVED_NOW, 8);
+    memcpy(&epochs, gas->bytes + 8 * SAVED_EPOCHS, 8);
+    return ((double)epochs * 0x1p59 + (double)now) * tick;
+}
+
+/* On several threads the points depend on the threads; the state that is saved does not: it goes on
+ * to the same spheres, on one thread too. */
+static void a_gas_on_threads_is_interrupted(void **state) {
+    (void)state;
+    static const char *const line =
+        "gas -n 20736 --fraction 0.3 --periodic --time 1.25 --save o.gas --json -j 3";
+    begin_folder();
+    unsigned long long last = find_last(line), tries = TEST_CASES(16);
+    content out = read_whole("out"), wanted, found;
+    assert_int_equal(interrupt_at(line, NEVER, 1), 0);
+    wanted = read_whole("o.gas");
+    free(out.bytes);
+    out = read_whole("out");
+    if (strstr(out.bytes, "\"windows\": 0,") != NULL) fail_msg("no windows: %s", out.bytes);
+    uint64_t resumed = 0;
+    for (unsigned long long k = 1; k <= tries; ++k) {
+        char resume[160];
+        double time = 0.0;
+        (void)unlink("o.gas");
+        /* the last third: before, the gas is made */
+        int code = interrupt_at(line, last - k * (last / 3) / (tries + 1), 1);
+        if (code == 0) continue; /* fewer points than before */
+        assert_int_equal(code, 130);
+        found = read_whole("o.gas");
+        if (found.bytes != NULL) { /* interrupted while it moved */
+            time = saved_time(&found);
+            free(found.bytes);
+            snprintf(resume, sizeof(resume), "gas --resume o.gas --time %.17g --save o.gas -j %d",
+                     1.25 - time, k % 2 == 0 ? 1 : 2);
+            assert_int_equal(interrupt_at(resume, NEVER, 1), 0);
+            found = read_whole("o.gas");
+            assert_int_equal(found.size, wanted.size);
+            if (memcmp(found.bytes + 8 * SAVED_HEAD, wanted.bytes + 8 * SAVED_HEAD,
+                       wanted.size - 8 * SAVED_HEAD) != 0)
+                fail_msg("interrupted at %g, the gas went on to another state", time);
+            free(found.bytes);
+            ++resumed;
+        }
+    }
+    assert_true(resumed > 0);
+    free(wanted.bytes);
+    free(out.bytes);
+    end_folder();
+}
+
 /* A gas without files has nothing to keep; JSON is one object in any case. */
 static void a_gas_without_files_is_interrupted(void **state) {
     (void)state;
@@ -727,6 +788,7 @@ int main(void) {
         cmocka_unit_test(every_command_writes_all_or_nothing),
         cmocka_unit_test(the_tour_leaves_no_part_of_its_page),
         cmocka_unit_test(a_gas_keeps_what_it_has),
+        cmocka_unit_test(a_gas_on_threads_is_interrupted),
         cmocka_unit_test(a_gas_without_files_is_interrupted),
         cmocka_unit_test(failures_before_the_signal_stay_what_they_are),
         cmocka_unit_test(pipes_without_another_end_do_not_hold_it),

@@ -122,6 +122,21 @@ static void impacts(void **state) {
     BUG(carom_cuda_soup_self_safe_distances, context, BAD_CONTEXT, soup, 1.0, 0.0, distances);
     BUG(carom_cuda_soup_self_safe_distances, soup, context, NULL, 1.0, 0.0, distances);
     BUG(carom_cuda_soup_self_safe_distances, device_distances, context, soup, 1.0, 0.0, NULL);
+    carom_cuda_segments cut = {0};
+    carom_cuda_pairs some = {0};
+    BUG(carom_cuda_soup_self_segments, context, BAD_CONTEXT, soup, &some, &cut);
+    BUG(carom_cuda_soup_self_segments, soup, context, NULL, &some, &cut);
+    BUG(carom_cuda_soup_self_segments, pairs, context, soup, NULL, &cut);
+    BUG(carom_cuda_soup_self_segments, segments, context, soup, &some, NULL);
+    BUG(carom_cuda_soup_cross_segments, context, BAD_CONTEXT, soup, NULL, soup, NULL, &some, &cut);
+    BUG(carom_cuda_soup_cross_segments, a, context, NULL, NULL, soup, NULL, &some, &cut);
+    BUG(carom_cuda_soup_cross_segments, b, context, soup, NULL, NULL, NULL, &some, &cut);
+    FINE(carom_cuda_soup_cross_segments, pose_a, context, soup, NULL, soup, NULL, &some, &cut);
+    FINE(carom_cuda_soup_cross_segments, pose_b, context, soup, NULL, soup, NULL, &some, &cut);
+    BUG(carom_cuda_soup_cross_segments, pairs, context, soup, NULL, soup, NULL, NULL, &cut);
+    BUG(carom_cuda_soup_cross_segments, segments, context, soup, NULL, soup, NULL, &some, NULL);
+    BUG_VOID(carom_cuda_segments_free, context, BAD_CONTEXT, &cut);
+    BUG_VOID(carom_cuda_segments_free, segments, context, NULL);
     BUG_VOID(carom_cuda_impacts_free, context, BAD_CONTEXT, &found);
     BUG_VOID(carom_cuda_impacts_free, impacts, context, NULL);
 }

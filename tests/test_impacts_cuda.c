@@ -354,6 +354,13 @@ static void results_stay_on_the_device(void **state) {
     for (int i = 0; i < 4; ++i) assert_ok(cuda, queue(&d, i));
     assert_ok(cuda, carom_cuda_finish(cuda));
     assert_device_same(&d, &end);
+    /* A search that repeats itself does not see an update that was queued after it. */
+    carom_soup_impact first = d.first;
+    memset(&d.first, 0, sizeof(d.first));
+    assert_ok(cuda, queue(&d, 1));
+    assert_ok(cuda, carom_cuda_soup_update(cuda, d.soup.cuda, &d.ends));
+    assert_ok(cuda, carom_cuda_finish(cuda));
+    assert_same_impact("first impact before an update", 0, &d.first, &first);
     for (int i = 0; i < 4; ++i) {
         assert_ok(cuda, carom_cuda_frame_begin(cuda));
         assert_ok(cuda, queue(&d, i));
@@ -374,7 +381,9 @@ static void results_stay_on_the_device(void **state) {
     assert_device_same(&d, &end);
     assert_ok(cuda, carom_cuda_frame_begin(cuda));
     assert_ok(cuda, queue(&d, 0));
-    assert_fails(cuda, queue(&d, 2), CAROM_UNSUPPORTED, "at most one search");
+    assert_fails(cuda, carom_cuda_soup_self_near(cuda, d.soup.cuda, DEVICE_REACH, &d.near),
+                 CAROM_UNSUPPORTED, "at most one search");
+    assert_fails(cuda, queue(&d, 2), CAROM_UNSUPPORTED, "record the change first");
     assert_ok(cuda, carom_cuda_frame_end(cuda, &refused));
     carom_cuda_frame_destroy(refused);
     for (int i = 0; i < 4; ++i) carom_cuda_frame_destroy(frames[i]);

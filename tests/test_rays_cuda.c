@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rays on the GPU have the CPU's bytes, their first faces and all of them: lattice soups with rays through edges, corners and along
- * faces, of all scales and lengths, every shape, rays from near and far, changes, device memory,
- * frames. Skipped where there is no device. */
+/* Rays on the GPU have the CPU's bytes, their first faces and all of them: lattice soups with rays
+ * through edges, corners and along faces, of all scales and lengths, every shape, rays from near
+ * and far, changes, device memory, frames. Skipped where there is no device. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -19,9 +19,11 @@
 
 TEST_BACKENDS
 
-#define SMALL        600u /* configurations of a small robot */
-#define SMALL_GAPS   96u  /* of these, with clearance */
-#define SMALL_MOVES  12u  /* of these, with motions */
+#define SMALL 600u /* configurations of a small robot */
+/* Of these, with clearance and with motions. A call takes as long as the longest of them, so a case
+ * has one call of each with many, not one per query. */
+#define SMALL_GAPS   288u
+#define SMALL_MOVES  36u
 #define PAIR_SAMPLES 400
 
 static uint64_t compared, free_ones, open_ones, by_faces, on_host, gaps_compared, moves_compared;
@@ -155,7 +157,7 @@ static void small_robots_are_the_same(void **state) {
             assert_ok(cpu, carom_robot_check(cpu, robot, q, count, &query, expected));
             assert_ok(cuda, carom_robot_check(cuda, robot, q, count, &query, found));
             assert_same_results(expected, found, count, what);
-            compare_small(robot, q, &query, what);
+            if ((uint64_t)i == seed % 3) compare_small(robot, q, &query, what);
         }
         carom_robot_destroy(robot);
     }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Scenes on the GPU give the CPU's contacts, byte for byte, step after step: all kinds of convex
- * shapes, at all scales, touching and deep, with objects added, removed and moved on the host and
- * in device memory, filters, ignored pairs and a reach. Skipped where there is no device. */
+ * shapes, and soups and solids, at all scales, touching and deep, with objects added, removed and
+ * moved on the host and in device memory, filters, ignored pairs and a reach. Skipped where there
+ * is no device. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "carom/cuda.h"
 #include "scene/scene.h"
+#include "tests/support/shapes.h"
 #include "tests/support/test.h"
 
 #define ROUNDS       160
@@ -20,10 +22,26 @@
 
 TEST_BACKENDS
 
-static uint64_t compared;
+/* Of meshes: steps are 10,240 in all. */
+#define MESH_ROUNDS  1280
+#define MESH_STEPS   8u
+#define MESH_OBJECTS 14u
+#define MESHES       5u
+
+static uint64_t compared, compared_meshes, methods[CAROM_SCENE_CONTACT_METHOD_COUNT];
+static uint64_t relations[CAROM_RELATION_COUNT];
 
 static int report(void **state) {
-    print_message("%llu contacts compared\n", (unsigned long long)compared);
+    print_message("%llu contacts compared, %llu of meshes (%llu of faces, %llu of solids; %llu "
+                  "apart, %llu touching, %llu overlapping, %llu inside)\n",
+                  (unsigned long long)compared, (unsigned long long)compared_meshes,
+                  (unsigned long long)methods[CAROM_SCENE_CONTACT_METHOD_FACES],
+                  (unsigned long long)methods[CAROM_SCENE_CONTACT_METHOD_SOLIDS],
+                  (unsigned long long)relations[CAROM_RELATION_APART],
+                  (unsigned long long)relations[CAROM_RELATION_TOUCHING],
+                  (unsigned long long)relations[CAROM_RELATION_OVERLAPPING],
+                  (unsigned long long)(relations[CAROM_RELATION_A_INSIDE_B] +
+                                       relations[CAROM_RELATION_B_INSIDE_A]));
     return tear_down(state);
 }
 
@@ -90,6 +108,61 @@ static carom_pose some_pose(carom_random *random, double far, double size, bool 
     return p;
 }
 
+/* ---- meshes ---------------------------------------------------------------------------------- */
+
+/* Of each backend; the last two are open, of which the first has two parts far from each other. */
+typedef struct mesh_things {
+    carom_soup *soups[2][MESHES];
+    carom_solid *solids[2][MESHES];
+} mesh_things;
+
+/* Two boxes, five sizes apart: of two parts one may be inside of a solid. */
+static carom_mesh_view two_boxes(double size, carom_vec3 *positions, uint32_t *corners) {
+    static const uint8_t box[36] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
+                                    2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
+    for (uint32_t i = 0; i < 16; ++i)
+        positions[i] = (carom_vec3){size * ((i & 1 ? 0.125 : -0.125) + (i < 8 ? 0.0 : 5.0)),
+                                    size * (i & 2 ? 0.125 : -0.125), size * (i & 4 ? 0.25 : -0.25)};
+    for (uint32_t i = 0; i < 72; ++i) corners[i] = box[i % 36] + (i < 36 ? 0u : 8u);
+    return (carom_mesh_view){
+        .positions = positions, .vertex_count = 16, .corners = corners, .face_count = 24};
+}
+
+static void make_meshes(double size, mesh_things *things) {
+    const carom_shape_def shapes[MESHES] = {
+        {.shape = CAROM_SHAPE_BOX, .size = 0.5 * size},
+        {.shape = CAROM_SHAPE_TORUS, .detail = 5, .size = 0.5 * size},
+        {.shape = CAROM_SHAPE_SPHERE, .detail = 0, .size = 0.25 * size},
+        {.shape = CAROM_SHAPE_BOX, .size = 0.5 * size},
+        {.shape = CAROM_SHAPE_GRID, .detail = 2, .size = size},
+    };
+    memset(things, 0, sizeof(*things));
+    for (uint32_t i = 0; i < MESHES; ++i) {
+        carom_mesh_view view;
+        carom_vec3 positions[16];
+        uint32_t corners[72];
+        carom_mesh *mesh = shape_mesh(cpu, &shapes[i], &view);
+        if (i == 3) view = two_boxes(size, positions, corners);
+        for (int k = 0; k < 2; ++k) {
+            carom_context *context = k == 0 ? cpu : cuda;
+            const carom_soup_def soup = {.mesh = &view, .rigid = i % 2 == 0};
+            const carom_solid_def solid = {.mesh = &view};
+            assert_ok(context, carom_soup_create(context, &soup, &things->soups[k][i]));
+            if (i < 3)
+                assert_ok(context, carom_solid_create(context, &solid, &things->solids[k][i]));
+        }
+        carom_mesh_destroy(mesh);
+    }
+}
+
+static void free_meshes(mesh_things *things) {
+    for (int k = 0; k < 2; ++k)
+        for (uint32_t i = 0; i < MESHES; ++i) {
+            carom_soup_destroy(things->soups[k][i]);
+            carom_solid_destroy(things->solids[k][i]);
+        }
+}
+
 /* ---- two scenes ------------------------------------------------------------------------------ */
 
 /* The same scene on both backends. */
@@ -103,14 +176,19 @@ typedef struct twins {
     double far, size;
     bool lattice;
     carom_random *random;
+    const mesh_things *meshes; /* NULL: of convex objects */
+    uint32_t convex, solids;   /* of eight objects, and of eight others */
 } twins;
 
-static void twins_make(twins *t, double reach) {
-    const carom_scene_def def = {.reach = reach};
+static void twins_begin(twins *t, carom_scene_def def) {
     t->contexts[0] = cpu;
     t->contexts[1] = cuda;
     for (int k = 0; k < 2; ++k)
         assert_ok(t->contexts[k], carom_scene_create(t->contexts[k], &def, &t->scenes[k]));
+}
+
+static void twins_make(twins *t, double reach) {
+    twins_begin(t, (carom_scene_def){.reach = reach});
 }
 
 static void twins_free(twins *t) {
@@ -123,12 +201,27 @@ static void twins_free(twins *t) {
     }
 }
 
-static void add_objects(twins *t, const carom_scene_object_def *objects, uint32_t count) {
+/* The same object as the other backend has it. */
+static void to_backend(const twins *t, int backend, carom_scene_object_def *objects,
+                       uint32_t count) {
+    for (uint32_t i = 0; i < count && t->meshes != NULL; ++i)
+        for (uint32_t m = 0; m < MESHES; ++m) {
+            carom_scene_object_def *o = &objects[i];
+            if (o->borrowed_soup != NULL && o->borrowed_soup == t->meshes->soups[!backend][m])
+                o->borrowed_soup = t->meshes->soups[backend][m];
+            if (o->borrowed_solid != NULL && o->borrowed_solid == t->meshes->solids[!backend][m])
+                o->borrowed_solid = t->meshes->solids[backend][m];
+        }
+}
+
+static void add_objects(twins *t, carom_scene_object_def *objects, uint32_t count) {
     uint32_t ids[2][MOST_OBJECTS];
     assert_true(t->count + count <= MOST_OBJECTS);
-    for (int k = 0; k < 2; ++k)
+    for (int k = 0; k < 2; ++k) {
+        to_backend(t, k, objects, count);
         assert_ok(t->contexts[k],
                   carom_scene_add(t->contexts[k], t->scenes[k], objects, count, ids[k]));
+    }
     assert_memory_equal(ids[0], ids[1], count * sizeof(ids[0][0]));
     memcpy(t->ids + t->count, ids[0], count * sizeof(ids[0][0]));
     t->count += count;
@@ -137,9 +230,17 @@ static void add_objects(twins *t, const carom_scene_object_def *objects, uint32_
 static void add_some(twins *t, uint32_t count) {
     carom_scene_object_def objects[MOST_OBJECTS];
     for (uint32_t i = 0; i < count; ++i) {
-        objects[i] =
-            (carom_scene_object_def){.convex = some_shape(t->random, t->size, t->lattice),
-                                     .pose = some_pose(t->random, t->far, t->size, t->lattice)};
+        objects[i] = (carom_scene_object_def){.kind = CAROM_SCENE_OBJECT_KIND_SOUP};
+        if (t->meshes == NULL || test_below(t->random, 8) < t->convex) {
+            objects[i].kind = CAROM_SCENE_OBJECT_KIND_CONVEX;
+            objects[i].convex = some_shape(t->random, t->size, t->lattice);
+        } else if (test_below(t->random, 8) < t->solids) {
+            objects[i].kind = CAROM_SCENE_OBJECT_KIND_SOLID;
+            objects[i].borrowed_solid = t->meshes->solids[1][test_below(t->random, 3)];
+        } else {
+            objects[i].borrowed_soup = t->meshes->soups[1][test_below(t->random, MESHES)];
+        }
+        objects[i].pose = some_pose(t->random, t->far, t->size, t->lattice);
         if (i % 5 == 0) objects[i].filter = (carom_broad_filter){1u << i % 3, 6};
     }
     add_objects(t, objects, count);
@@ -231,6 +332,8 @@ static void compare(twins *t) {
     const carom_scene_contacts *a = &t->contacts[0], *b = &t->contacts[1];
     for (uint64_t i = 0; i < a->count && i < b->count; ++i) {
         const carom_scene_contact *c = &a->data[i], *d = &b->data[i];
+        ++methods[c->method];
+        if (t->meshes != NULL) ++relations[c->relation];
         if (memcmp(c, d, sizeof(*c)) == 0) continue;
         fail_msg("contact %llu: of %u and %u, %s, depth %.17g, %u points; not %u and %u, %s, "
                  "%.17g, %u",
@@ -240,6 +343,7 @@ static void compare(twins *t) {
     }
     assert_int_equal(a->count, b->count);
     compared += a->count;
+    compared_meshes += t->meshes != NULL ? a->count : 0;
     assert_same_pairs(&t->begun[0], &t->begun[1]);
     assert_same_pairs(&t->ended[0], &t->ended[1]);
     carom_scene_info info[2];
@@ -279,6 +383,9 @@ static void step_on_device(twins *t) {
               carom_scene_step(cpu, t->scenes[0], &t->contacts[0], &t->begun[0], &t->ended[0]));
     assert_ok(cuda, carom_cuda_scene_step(cuda, t->scenes[1], &contacts, &begun, &ended));
     assert_ok(cuda, carom_cuda_finish(cuda));
+    if (t->meshes == NULL || t->convex == 0)
+        assert_int_equal(contacts.host_items, t->meshes != NULL ? contacts.count : 0);
+    assert_true(contacts.host_items <= contacts.count);
     seen.contacts[0] = t->contacts[0];
     seen.begun[0] = t->begun[0];
     seen.ended[0] = t->ended[0];
@@ -337,6 +444,57 @@ static void steps_are_the_same(void **state) {
         remove_some(&t, t.count);
         step(&t);
         twins_free(&t);
+    }
+    free_hulls();
+}
+
+/* Four kinds of scenes of meshes. */
+static void steps_of_meshes_are_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    static const double scales[] = {1.0, 1.0, 1.0, 1e-100, 1.0, 1e100};
+    static const double reaches[] = {0.0, 0.25, 0.0, 0.0625};
+    static const carom_scene_def kinds[] = {
+        {.skip_depth = true}, {.least_depth = false}, {.least_depth = true}, {.skip_depth = true}};
+    static const uint32_t solids[] = {3, 8, 8, 0}, convex[] = {0, 4, 0, 2, 6, 0, 3, 4};
+    carom_random random = {1};
+    make_hulls(&random);
+    for (int round = 0; round < TEST_CASES(MESH_ROUNDS); ++round) {
+        double scale = scales[round % (int)COUNT_OF(scales)];
+        carom_scene_def def = kinds[round % 4];
+        mesh_things meshes;
+        make_meshes(scale, &meshes);
+        twins t = {.random = &random,
+                   .size = scale,
+                   .far = 1.5 * scale,
+                   .lattice = round % 8 >= 4,
+                   .meshes = &meshes,
+                   .convex = convex[round % 8],
+                   .solids = solids[round % 4]};
+        def.reach = scale * reaches[round / 4 % 4];
+        if (round % 32 == 0) def.skip_depth = false; /* fifty directions for each pair of faces */
+        twins_begin(&t, def);
+        step(&t);
+        add_some(&t, def.skip_depth ? MESH_OBJECTS : MESH_OBJECTS / 2);
+        for (uint32_t s = 0; s < MESH_STEPS; ++s) {
+            void *memory = NULL;
+            uint32_t what = test_below(&random, 16);
+            if (s != 0 && (what & 1) != 0) move_some(&t, t.count / 2);
+            if (s != 0 && (what & 2) != 0) remove_some(&t, t.count / 4);
+            if ((what & 4) != 0 || t.count < 4) add_some(&t, 3);
+            if ((what & 8) != 0) set_some(&t);
+            if (test_below(&random, 3) == 0) memory = move_all_on_device(&t);
+            if (test_below(&random, 4) == 0) move_some(&t, 2);
+            if (s % 3 == 2)
+                step_on_device(&t);
+            else
+                step(&t);
+            carom_cuda_release(cuda, memory);
+        }
+        remove_some(&t, t.count);
+        step(&t);
+        twins_free(&t);
+        free_meshes(&meshes);
     }
     free_hulls();
 }
@@ -449,6 +607,92 @@ static void steps_are_queued(void **state) {
     free_hulls();
 }
 
+/* What a scene of meshes does with memory that runs out. */
+static carom_status work_with_meshes(carom_allocator allocator, void *argument) {
+    (void)argument;
+    carom_context *context;
+    carom_soup *soup = NULL;
+    carom_solid *solid = NULL;
+    carom_scene *scene = NULL;
+    carom_scene_contacts contacts = {0};
+    const carom_vec3 p[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const uint32_t corners[12] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2};
+    const carom_mesh_view view = {
+        .positions = p, .vertex_count = 4, .corners = corners, .face_count = 4};
+    const carom_context_def def = {.allocator = allocator, .backend = CAROM_BACKEND_CUDA};
+    const carom_scene_def scene_def = {.reach = 0.5, .skip_depth = true};
+    carom_status status = carom_context_create(&def, &context);
+    if (status != CAROM_OK) return status;
+    status = carom_soup_create(context, &(carom_soup_def){.mesh = &view}, &soup);
+    if (status == CAROM_OK)
+        status = carom_solid_create(context, &(carom_solid_def){.mesh = &view}, &solid);
+    if (status == CAROM_OK) status = carom_scene_create(context, &scene_def, &scene);
+    const carom_scene_object_def objects[] = {
+        {.kind = CAROM_SCENE_OBJECT_KIND_SOUP, .borrowed_soup = soup},
+        {.kind = CAROM_SCENE_OBJECT_KIND_SOLID,
+         .borrowed_solid = solid,
+         .pose = {.t = {0.2, 0, 0}}},
+        {.kind = CAROM_SCENE_OBJECT_KIND_SOLID,
+         .borrowed_solid = solid,
+         .pose = {.t = {0, 0.1, 0}}},
+        {.kind = CAROM_SCENE_OBJECT_KIND_SOUP, .borrowed_soup = soup, .pose = {.t = {1.25, 0, 0}}},
+        {.convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = 0.25}}};
+    if (status == CAROM_OK) status = carom_scene_add(context, scene, objects, 5, NULL);
+    if (status == CAROM_OK) status = carom_scene_step(context, scene, &contacts, NULL, NULL);
+    if (status == CAROM_OK) assert_int_equal(contacts.count, 9);
+    carom_scene_contacts_free(&contacts);
+    carom_scene_destroy(scene);
+    carom_solid_destroy(solid);
+    carom_soup_destroy(soup);
+    carom_context_destroy(context);
+    return status;
+}
+
+static void meshes_without_memory(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    test_allocation_failures(work_with_meshes, NULL);
+}
+
+/* A step that fails among the pairs of meshes has not happened either. */
+static void a_failed_step_of_meshes_has_not_happened(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    carom_random random = {4};
+    mesh_things meshes;
+    make_meshes(1.0, &meshes);
+    twins t = {.random = &random, .size = 1.0, .far = 1.0, .meshes = &meshes, .solids = 4};
+    twins_begin(&t, (carom_scene_def){.skip_depth = true});
+    add_some(&t, 8);
+    step(&t);
+    carom_pose poses[8];
+    for (uint32_t i = 0; i < 8; ++i) poses[i] = some_pose(&random, 1.0, 1.0, false);
+    poses[3].t.x = NAN;
+    void *memory = to_device(poses, sizeof(poses));
+    assert_ok(cuda, carom_cuda_scene_move(cuda, t.scenes[1], memory, 8));
+    assert_fails(cuda, carom_scene_step(cuda, t.scenes[1], NULL, NULL, NULL), CAROM_BAD_INPUT,
+                 "1 objects have a pose");
+    assert_fails(cuda, carom_cuda_scene_step(cuda, t.scenes[1], NULL, NULL, NULL), CAROM_BAD_INPUT,
+                 "1 objects have a pose");
+    poses[3].t.x = 0.0;
+    assert_ok(cuda, carom_cuda_write(cuda, memory, poses, sizeof(poses)));
+    assert_ok(cuda, carom_cuda_scene_move(cuda, t.scenes[1], memory, 8));
+    assert_ok(cpu, carom_scene_move(cpu, t.scenes[0], NULL, poses, 8));
+    step(&t);
+    /* steps that nobody waited for */
+    for (int s = 0; s < 3; ++s) {
+        assert_ok(cpu, carom_scene_step(cpu, t.scenes[0], NULL, NULL, NULL));
+        assert_ok(cuda, carom_cuda_scene_step(cuda, t.scenes[1], NULL, NULL, NULL));
+        if (s == 1) remove_some(&t, 2);
+        if (s == 2) add_some(&t, 2);
+        move_some(&t, 3);
+    }
+    step(&t);
+    carom_cuda_release(cuda, memory);
+    twins_free(&t);
+    free_meshes(&meshes);
+}
+
 static carom_vec3 support(void *user, const carom_vec3 *d) {
     (void)user;
     return (carom_vec3){d->x > 0, 0, 0};
@@ -478,7 +722,7 @@ static void what_cuda_cannot_do_is_said(void **state) {
     carom_cuda_frame *frame;
     carom_scene *scene, *of_cpu;
     carom_hull *hull;
-    carom_soup *soup;
+    carom_soup *soup, *soup_of_cpu, *soup_by_grid;
     carom_hit hit;
     assert_fails(cuda, carom_scene_create(cuda, &accepting, &scene), CAROM_UNSUPPORTED, "accept");
     assert_ok(cuda, carom_scene_create(cuda, NULL, &scene));
@@ -486,14 +730,34 @@ static void what_cuda_cannot_do_is_said(void **state) {
     assert_ok(cpu, carom_hull_create(cpu, &def, &hull));
     assert_ok(cuda, carom_soup_create(cuda, NULL, &soup));
     const carom_scene_object_def ball = {0};
+    assert_ok(cpu, carom_soup_create(cpu, NULL, &soup_of_cpu));
+    assert_ok(cuda, carom_soup_create(cuda, &(carom_soup_def){.method = CAROM_SOUP_METHOD_GRID},
+                                      &soup_by_grid));
     const carom_scene_object_def of_soup = {.kind = CAROM_SCENE_OBJECT_KIND_SOUP,
                                             .borrowed_soup = soup};
+    const carom_scene_object_def of_cpu_soup = {.kind = CAROM_SCENE_OBJECT_KIND_SOUP,
+                                                .borrowed_soup = soup_of_cpu};
+    const carom_scene_object_def by_grid = {.kind = CAROM_SCENE_OBJECT_KIND_SOUP,
+                                            .borrowed_soup = soup_by_grid};
     const carom_scene_object_def on_cpu = {
         .convex = {.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = hull}};
     const carom_scene_object_def called = {.convex = {.kind = CAROM_CONVEX_KIND_SUPPORT,
                                                       .support = support,
                                                       .support_ball = {{0, 0, 0}, 1.0}}};
-    assert_refused(scene, &of_soup, "object 0 is a soup");
+    carom_packing *packing =
+        shape_packing(cpu, &(carom_shape_def){.size = 1.0}, &(carom_packing_def){.count = 10});
+    carom_tree *tree;
+    assert_ok(cpu, carom_tree_create(cpu, &(carom_tree_def){.packing = packing}, &tree));
+    const carom_scene_object_def of_tree = {.kind = CAROM_SCENE_OBJECT_KIND_PACKING,
+                                            .borrowed_tree = tree};
+    const carom_scene_object_def of_both[2] = {of_soup, of_tree};
+    assert_fails(cuda, carom_scene_add(cuda, scene, of_both, 2, NULL), CAROM_UNSUPPORTED,
+                 "object 1 is a packing, and scenes on cuda take convex objects, soups and solids");
+    assert_refused(scene, &of_tree, "object 0 is a packing");
+    carom_tree_destroy(tree);
+    carom_packing_destroy(packing);
+    assert_refused(scene, &of_cpu_soup, "object 0: the soup was made on cpu");
+    assert_refused(scene, &by_grid, "");
     assert_refused(scene, &on_cpu, "the hull of object 0 was made on cpu");
     assert_refused(scene, &called, "object 0 has a support function");
     assert_fails(cuda, carom_scene_commit(cuda, scene), CAROM_UNSUPPORTED, "a query of a scene");
@@ -517,12 +781,17 @@ static void what_cuda_cannot_do_is_said(void **state) {
     carom_scene_destroy(scene);
     carom_scene_destroy(of_cpu);
     carom_soup_destroy(soup);
+    carom_soup_destroy(soup_of_cpu);
+    carom_soup_destroy(soup_by_grid);
     carom_hull_destroy(hull);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_the_same),
+        cmocka_unit_test(steps_of_meshes_are_the_same),
+        cmocka_unit_test(meshes_without_memory),
+        cmocka_unit_test(a_failed_step_of_meshes_has_not_happened),
         cmocka_unit_test(many_contacts_are_the_same),
         cmocka_unit_test(a_failed_step_has_not_happened),
         cmocka_unit_test(steps_are_queued),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Where faces meet has the CPU's bytes on the GPU: lattice soups of all scales, polygons, segments,
- * every shape, two soups in poses; pairs that meet, that do not, and repeated ones. Skipped where
- * there is no device. */
+ * every shape, two soups in poses; pairs that meet, that do not, and repeated ones; pairs and
+ * segments in device memory, also in frames. Skipped where there is no device. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "carom/cuda.h"
@@ -44,6 +45,38 @@ static void assert_same(uint64_t count) {
     on_host += work.undecided;
 }
 
+/* Reads segments of the device and compares them with `expected`. */
+static void assert_device_segments(const carom_cuda_segments *segments) {
+    const uint64_t bytes = segments->count * sizeof(carom_soup_segment);
+    assert_int_equal(segments->count, expected.count);
+    carom_soup_segment *read = malloc(bytes + 1);
+    assert_non_null(read);
+    assert_ok(cuda, carom_cuda_read(cuda, read, segments->data, bytes));
+    if (bytes != 0) assert_memory_equal(read, expected.data, bytes);
+    free(read);
+    compared += segments->count;
+    on_host += segments->host_items;
+}
+
+/* The same pairs in device memory; b NULL: of one soup. */
+static void assert_device_same(const both *a, const carom_pose *pose_a, const both *b,
+                               const carom_pose *pose_b, uint64_t count) {
+    carom_cuda_segments segments = {0};
+    void *memory;
+    assert_ok(cuda, carom_cuda_allocate(cuda, (count + 1) * sizeof(*pairs), &memory));
+    assert_ok(cuda, carom_cuda_write(cuda, memory, pairs, count * sizeof(*pairs)));
+    const carom_cuda_pairs given = {.data = memory, .count = count, .capacity = count};
+    if (b == NULL)
+        assert_ok(cuda, carom_cuda_soup_self_segments(cuda, a->cuda, &given, &segments));
+    else
+        assert_ok(cuda, carom_cuda_soup_cross_segments(cuda, a->cuda, pose_a, b->cuda, pose_b,
+                                                       &given, &segments));
+    assert_ok(cuda, carom_cuda_finish(cuda));
+    assert_device_segments(&segments);
+    carom_cuda_segments_free(cuda, &segments);
+    carom_cuda_release(cuda, memory);
+}
+
 /* The pairs that are given first, then some of any faces. */
 static uint64_t choose_pairs(carom_random *random, const carom_pairs *given, uint64_t faces_a,
                              uint64_t faces_b, uint64_t more) {
@@ -69,6 +102,7 @@ static void assert_self_same(carom_random *random, const both *b, uint64_t more)
     assert_ok(cpu, carom_soup_self_segments(cpu, b->cpu, pairs, count, &expected));
     assert_ok(cuda, carom_soup_self_segments(cuda, b->cuda, pairs, count, &found));
     assert_same(count);
+    assert_device_same(b, NULL, NULL, NULL, count);
     carom_pairs_free(&crossed);
 }
 
@@ -82,6 +116,7 @@ static void assert_cross_same(carom_random *random, const both *a, const carom_p
     assert_ok(cuda, carom_soup_cross_segments(cuda, a->cuda, pose_a, b->cuda, pose_b, pairs, count,
                                               &found));
     assert_same(count);
+    assert_device_same(a, pose_a, b, pose_b, count);
     carom_pairs_free(&crossed);
 }
 
@@ -143,6 +178,46 @@ static void moved_soups_are_the_same(void **state) {
     both_cloths_free(cuda, &cloths);
 }
 
+/* Positions, pairs and segments stay on the device: queued at once, and as a frame. */
+static void frames_are_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    both_cloths cloths;
+    carom_cuda_pairs crossed = {0};
+    carom_cuda_segments segments = {0};
+    carom_pairs on_cpu = {0};
+    carom_cuda_frame *frame;
+    both_cloths_make(cpu, cuda, &cloths);
+    both b = both_create(cpu, cuda, &(carom_soup_def){.mesh = &cloths.views[0]});
+    for (int i = 0; i < 4; ++i) {
+        const carom_cuda_positions *positions = &cloths.positions[1 - i % 2];
+        if (i >= 2) assert_ok(cuda, carom_cuda_frame_begin(cuda));
+        assert_ok(cuda, carom_cuda_soup_update(cuda, b.cuda, positions));
+        assert_ok(cuda,
+                  carom_cuda_soup_self_pairs(cuda, b.cuda, CAROM_CUDA_ORDER_SORTED, &crossed));
+        assert_ok(cuda, carom_cuda_soup_self_segments(cuda, b.cuda, &crossed, &segments));
+        if (i == 2)
+            assert_fails(cuda, carom_cuda_soup_self_segments(cuda, b.cuda, &crossed, &segments),
+                         CAROM_UNSUPPORTED, "at most one search for segments");
+        if (i >= 2) {
+            assert_ok(cuda, carom_cuda_frame_end(cuda, &frame));
+            for (int run = 0; run < 2; ++run) assert_ok(cuda, carom_cuda_frame_run(cuda, frame));
+        }
+        assert_ok(cuda, carom_cuda_finish(cuda));
+        if (i >= 2) carom_cuda_frame_destroy(frame);
+        assert_ok(cpu, carom_soup_update(cpu, b.cpu, &cloths.views[1 - i % 2]));
+        assert_ok(cpu, carom_soup_self_pairs(cpu, b.cpu, &on_cpu));
+        assert_ok(cpu, carom_soup_self_segments(cpu, b.cpu, on_cpu.data, on_cpu.count, &expected));
+        assert_true(expected.count != 0);
+        assert_device_segments(&segments);
+    }
+    carom_cuda_pairs_free(cuda, &crossed);
+    carom_cuda_segments_free(cuda, &segments);
+    carom_pairs_free(&on_cpu);
+    both_destroy(&b);
+    both_cloths_free(cuda, &cloths);
+}
+
 /* Corners 2^300 apart: integers on the device are too short, between pairs for which they are not.
  */
 static void leftovers_stay_in_order(void **state) {
@@ -167,8 +242,10 @@ static void leftovers_stay_in_order(void **state) {
         assert_ok(cpu, carom_soup_self_segments(cpu, b.cpu, given, count, &expected));
         assert_ok(cuda, carom_soup_self_segments(cuda, b.cuda, given, count, &found));
         assert_same(count);
+        assert_ok(cuda, carom_context_get_work(cuda, &work));
+        for (uint64_t i = 0; i < count; ++i) pairs[i] = given[i];
+        assert_device_same(&b, NULL, NULL, NULL, count);
     }
-    assert_ok(cuda, carom_context_get_work(cuda, &work));
     assert_int_equal(work.undecided, 3);
     both_destroy(&b);
 }
@@ -186,6 +263,15 @@ static void bad_input_is_refused(void **state) {
     both b = both_create(cpu, cuda, &(carom_soup_def){.mesh = &view});
     assert_fails(cuda, carom_soup_self_segments(cuda, b.cuda, &bad, 1, &found), CAROM_BAD_INPUT,
                  "pair 0 names face 1");
+    carom_cuda_segments segments = {0};
+    void *memory;
+    assert_ok(cuda, carom_cuda_allocate(cuda, sizeof(bad), &memory));
+    assert_ok(cuda, carom_cuda_write(cuda, memory, &bad, sizeof(bad)));
+    const carom_cuda_pairs given = {.data = memory, .count = 1, .capacity = 1};
+    assert_ok(cuda, carom_cuda_soup_self_segments(cuda, b.cuda, &given, &segments));
+    assert_fails(cuda, carom_cuda_finish(cuda), CAROM_BAD_INPUT, "1 pairs have a face");
+    carom_cuda_segments_free(cuda, &segments);
+    carom_cuda_release(cuda, memory);
     assert_fails(cuda, carom_soup_self_segments(cuda, b.cpu, &good, 1, &found), CAROM_UNSUPPORTED,
                  "made on cpu");
     assert_fails(cpu, carom_soup_self_segments(cpu, b.cuda, &good, 1, &found), CAROM_UNSUPPORTED,
@@ -204,7 +290,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lattice_soups_are_the_same), cmocka_unit_test(shapes_are_the_same),
         cmocka_unit_test(moved_soups_are_the_same),   cmocka_unit_test(leftovers_stay_in_order),
-        cmocka_unit_test(bad_input_is_refused),
+        cmocka_unit_test(frames_are_the_same),        cmocka_unit_test(bad_input_is_refused),
     };
     int failed = cmocka_run_group_tests_name("segments_cuda", tests, set_up, report);
     carom_soup_segments_free(&found);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """gas_threads.py [ROOT] > docs/gas-threads.svg: event-driven spheres on several threads, from the rows of
-bench/results/MACHINE/gas.csv whose table begins with "Several threads". An input is "COUNT spheres at FRACTION"; a figure
-is "N threads: QUANTITY"."""
+bench/results/MACHINE/gas.csv whose table begins with "Several threads", where an input is "COUNT spheres at FRACTION" and
+a figure is "N threads: QUANTITY", or with "Collisions of a gas of COUNT spheres by threads", where a figure is "N threads"."""
 
 import csv
 import glob
@@ -21,13 +21,15 @@ def read(root):
         machine = path.split("/")[-2]
         with open(path, newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
-                figure = re.fullmatch(r"(\d+) threads?: (.*)", row["figure"])
-                if not row["table"].startswith("Several threads") or figure is None:
+                figure = re.fullmatch(r"(\d+) threads?(?:: (.*))?", row["figure"])
+                speed = re.match(r"Collisions of a gas of (\S+) spheres by threads", row["table"])
+                if figure is None or not (speed or row["table"].startswith("Several threads")):
                     continue
-                quantity = figure[2] + (", " + row["unit"] if row["unit"] else "")
+                quantity = (figure[2] or "collisions") + (", " + row["unit"] if row["unit"] else "")
                 if machine != "any":
                     quantity += " (%s)" % machine
-                points = found.setdefault(quantity, {}).setdefault(row["input"], [])
+                name = "%s spheres, %s" % (speed[1], row["input"]) if speed else row["input"]
+                points = found.setdefault(quantity, {}).setdefault(name, [])
                 points.append((int(figure[1]), float(row["value"])))
     return found
 

@@ -23,11 +23,11 @@
  *
  * What a context of backend cuda computes on the GPU, by engine:
  *   soup     create, update, self_pairs, cross_pairs, count, meet: all of it; in device memory here
- *            the same within a margin; self_segments, cross_segments;
+ *            the same within a margin; self_segments, cross_segments; these in device memory here
  *            self_impacts, cross_impacts, first_impact, near, safe_step, safe_distances; impacts
  *            and what is near in device memory here
- *            closest_points, cast_rays, query_rays, winding, winding_fractions, signed_distances; in device
- *            memory here
+ *            closest_points, cast_rays, query_rays, winding, winding_fractions, signed_distances;
+ *            in device memory here
  *            cross_distance, cross_meet_batch, cross_distance_batch, self_gaps, cross_gaps; the
  *            first two, in many poses, in device memory here
  *   kfree    measure
@@ -40,8 +40,8 @@
  *   tree     create, update, load, meet, distance (of faces: exact_distance), overlap, query, and
  *            their batches, without budgets; in device memory here
  *   balls    create, update, overlap, overlap_batch, pairs, count, meet; in device memory here
- *   scene    create, add, move, remove, set_filters, set_ignored, step, of convex objects; poses
- *            and contacts in device memory here
+ *   scene    create, add, move, remove, set_filters, set_ignored, step, of convex objects, soups
+ *            and solids; poses and contacts in device memory here
  *   robot    check, clearance, motion, of robots that were prepared with a context of the CPU; in
  *            device memory here
  * cover, gas and everything else: CAROM_UNSUPPORTED.
@@ -120,8 +120,8 @@ typedef struct carom_cuda_positions {
 
 /* carom_soup_update with positions in device memory, as many and of the scalar with which the soup
  * was created: else CAROM_BAD_INPUT.
- * - Queries of the soup that are queued are finished first, as they may have to be repeated. So in a
- *   frame an update stands before all queries of its soup: else CAROM_UNSUPPORTED. */
+ * - Queries of the soup that are queued are finished first, as they may have to be repeated. So in
+ *   a frame an update stands before all queries of its soup: else CAROM_UNSUPPORTED. */
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_update(
     carom_context *context, carom_soup *soup, const carom_cuda_positions *positions);
 
@@ -133,6 +133,33 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_self_pairs(carom_conte
 CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cross_pairs(
     carom_context *context, const carom_soup *a, const carom_pose *pose_a, const carom_soup *b,
     const carom_pose *pose_b, carom_cuda_order order, carom_cuda_pairs *pairs);
+
+/* Segments in device memory. Start with `{0}`. Carom owns the memory and reuses it in the next
+ * call. */
+typedef struct carom_cuda_segments {
+    carom_soup_segment *data; /* on the device */
+    uint64_t count;           /* set by carom_cuda_finish */
+    uint64_t capacity;
+    uint64_t host_items; /* pairs that were cut on the host; set with the count */
+    void *memory;        /* Carom's own record */
+} carom_cuda_segments;
+
+/* Frees the memory and resets the array to `{0}`. Waits for queued work. */
+CAROM_EXPERIMENTAL CAROM_API void carom_cuda_segments_free(carom_context *context,
+                                                           carom_cuda_segments *segments);
+
+/* carom_soup_self_segments and carom_soup_cross_segments with pairs and segments in device memory.
+ * The pairs are those of an earlier call, queued or not; or the caller's own, with data, count and
+ * capacity set and the other fields 0.
+ * - carom_cuda_finish fails with CAROM_BAD_INPUT where a pair names a face that is not there.
+ * - One of these searches is queued at a time: a second one finishes the first, and a frame has at
+ *   most one, else CAROM_UNSUPPORTED. */
+CAROM_EXPERIMENTAL CAROM_API carom_status
+carom_cuda_soup_self_segments(carom_context *context, const carom_soup *soup,
+                              const carom_cuda_pairs *pairs, carom_cuda_segments *segments);
+CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_soup_cross_segments(
+    carom_context *context, const carom_soup *a, const carom_pose *pose_a, const carom_soup *b,
+    const carom_pose *pose_b, const carom_cuda_pairs *pairs, carom_cuda_segments *segments);
 
 /* ---- Impacts, and what is near --------------------------------------------------------------- */
 
@@ -445,7 +472,9 @@ typedef struct carom_cuda_scene_contacts {
     carom_scene_contact *data; /* on the device, as carom_scene_step gives them */
     uint64_t count;            /* set by carom_cuda_finish */
     uint64_t capacity;
-    void *memory; /* Carom's own record */
+    void *memory;        /* Carom's own record */
+    uint64_t host_items; /* of these, contacts that the host put together, from what the device
+                            found: those of meshes; set with the count */
 } carom_cuda_scene_contacts;
 
 /* Frees the memory and resets the array to `{0}`. Waits for queued work. */
@@ -461,7 +490,8 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_scene_move(carom_context *c
                                                                 const carom_pose *device_poses,
                                                                 uint64_t count);
 
-/* carom_scene_step with the results in device memory; contacts, begun and ended may be NULL.
+/* carom_scene_step with the results in device memory; contacts, begun and ended may be NULL. Waits
+ * where the scene has soups or solids.
  * - A step counts as done once carom_cuda_finish has returned CAROM_OK; another change or step of
  *   the scene finishes it first.
  * - CAROM_UNSUPPORTED: a frame is being recorded.
@@ -516,7 +546,7 @@ CAROM_EXPERIMENTAL CAROM_API carom_status carom_cuda_robot_clearance(
     carom_context *context, carom_cuda_robot *copy, const double *device_configurations,
     uint64_t count, const carom_robot_query *query, carom_robot_gap *device_gaps);
 
-/* carom_robot_motion of motions from device_from[i] to device_to[i], likewise. A thread of the
+/* carom_robot_motion of motions from device_from[i] to device_to[i], likewise. A warp of the
  * device takes a motion. */
 CAROM_EXPERIMENTAL CAROM_API carom_status
 carom_cuda_robot_motion(carom_context *context, carom_cuda_robot *copy, const double *device_from,

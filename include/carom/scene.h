@@ -78,8 +78,8 @@ typedef struct carom_scene carom_scene;
 /* Creates a scene without objects. On failure *scene is NULL.
  * - CAROM_BAD_INPUT: a reach that is negative, infinite or NaN.
  * - A scene made with a context of backend cuda has its steps there, with the same contacts.
- *   CAROM_UNSUPPORTED then: `accept`; objects that are not convex, have a support function or a
- *   hull made on the CPU; queries and carom_scene_commit. */
+ *   CAROM_UNSUPPORTED then: `accept`; packings, support functions, and what was made on the CPU;
+ *   queries and carom_scene_commit. */
 CAROM_API carom_status carom_scene_create(carom_context *context, const carom_scene_def *def,
                                           carom_scene **scene);
 

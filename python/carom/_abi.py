@@ -2016,6 +2016,17 @@ class cuda_positions(C.Structure):
     ]
 
 
+class cuda_segments(C.Structure):
+    """Segments in device memory."""
+    _fields_ = [
+        ('data', C.c_void_p),
+        ('count', C.c_uint64),
+        ('capacity', C.c_uint64),
+        ('host_items', C.c_uint64),
+        ('memory', C.c_void_p),
+    ]
+
+
 class cuda_impacts(C.Structure):
     """Impacts or near pairs in device memory."""
     _fields_ = [
@@ -2083,6 +2094,7 @@ class cuda_scene_contacts(C.Structure):
         ('count', C.c_uint64),
         ('capacity', C.c_uint64),
         ('memory', C.c_void_p),
+        ('host_items', C.c_uint64),
     ]
 
 
@@ -2504,6 +2516,9 @@ FUNCTIONS = {
     'carom_cuda_soup_update': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_soup_self_pairs': (C.c_int, (C.c_void_p, C.c_void_p, C.c_int, C.c_void_p)),
     'carom_cuda_soup_cross_pairs': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_int, C.c_void_p)),
+    'carom_cuda_segments_free': (None, (C.c_void_p, C.c_void_p)),
+    'carom_cuda_soup_self_segments': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    'carom_cuda_soup_cross_segments': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_impacts_free': (None, (C.c_void_p, C.c_void_p)),
     'carom_cuda_soup_self_impacts': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     'carom_cuda_soup_cross_impacts': (C.c_int, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),

@@ -40,13 +40,13 @@ from ._soup import Soup, both
 from ._tree import Balls, Tree, balls_query_def, tree_query_def
 
 __all__ = ["ConvexBodies", "ConvexShapes", "DeviceArray", "DeviceImpacts", "DeviceManifolds", "DevicePairs",
-           "DeviceRayHits", "DeviceResults", "DeviceSceneContacts", "Frame", "RobotCopy", "available", "balls_overlap", "balls_pairs",
+           "DeviceRayHits", "DeviceResults", "DeviceSceneContacts", "DeviceSegments", "Frame", "RobotCopy", "available", "balls_overlap", "balls_pairs",
            "broad_pairs", "cast_rays", "closest_points", "convex_boxes", "convex_contacts", "convex_depth",
            "convex_distance", "convex_meet", "cross_distance", "cross_first_impact", "cross_impacts", "cross_meet",
-           "cross_pairs", "finish", "move_scene", "query_rays", "record", "self_first_impact", "self_impacts", "self_near",
-           "self_pairs", "self_safe_distances", "set_timing", "signed_distances", "step_scene", "steps", "to_device",
-           "tree_distance", "tree_meet", "tree_overlap", "update_broad", "update_solid", "update_soup", "winding",
-           "winding_fractions"]
+           "cross_pairs", "cross_segments", "finish", "move_scene", "query_rays", "record", "self_first_impact", "self_impacts",
+           "self_near", "self_pairs", "self_safe_distances", "self_segments", "set_timing", "signed_distances", "step_scene",
+           "steps", "to_device", "tree_distance", "tree_meet", "tree_overlap", "update_broad", "update_solid", "update_soup",
+           "winding", "winding_fractions"]
 
 _pending: dict[int, list[Any]] = {}  # by context: what queued work reads and writes, until it is finished
 
@@ -253,6 +253,28 @@ class DeviceRayHits(_DeviceResult):
         return _read(self._context, self._c.data or 0, (len(self),), kind).view(np.recarray)
 
 
+class DeviceSegments(_DeviceResult):
+    """Where pairs of faces meet, in device memory; len() waits for them."""
+
+    _struct = _abi.cuda_segments
+    _free = staticmethod(lib.carom_cuda_segments_free)
+
+    @property
+    def host_items(self) -> int:
+        """How many pairs were cut on the host, because integers on the device were too short."""
+        return self._c.host_items if len(self) >= 0 else 0
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        size = ctypes.sizeof(_abi.soup_segment)
+        return {"version": 2, "shape": (len(self), size), "typestr": "|u1", "data": (self._c.data or 0, False)}
+
+    def read(self) -> Any:
+        """Copies them to the host, as records."""
+        kind = np.dtype((np.record, dtype_of(_abi.soup_segment)))
+        return _read(self._context, self._c.data or 0, (len(self),), kind).view(np.recarray)
+
+
 class DeviceImpacts(_DeviceResult):
     """Impacts or near pairs of soups in device memory; len() waits for them. `time` of near pairs is the distance."""
 
@@ -316,6 +338,27 @@ def cross_pairs(a: Soup, b: Soup, pose: ArrayLike = None, *, pose_a: ArrayLike =
     _keep(chosen, found, a, b)
     chosen._call(lib.carom_cuda_soup_cross_pairs, a._pointer, pose_pointer(pose_a, "pose_a"), b._pointer,
                  pose_pointer(pose), CudaOrder.of(order), byref(found._c), reads=(a, b))
+    return found
+
+
+def self_segments(soup: Soup, pairs: DevicePairs, *, context: Optional[Context] = None) -> DeviceSegments:
+    """Soup.segments of pairs in device memory, queued or not, with the result there."""
+    chosen = _context(context, soup)
+    found = DeviceSegments(chosen)
+    _keep(chosen, pairs, found, soup)
+    chosen._call(lib.carom_cuda_soup_self_segments, soup._pointer, byref(pairs._c), byref(found._c), reads=(soup,))
+    return found
+
+
+def cross_segments(a: Soup, b: Soup, pairs: DevicePairs, pose: ArrayLike = None, *, pose_a: ArrayLike = None,
+                   context: Optional[Context] = None) -> DeviceSegments:
+    """Soup.segments of pairs of two soups in device memory, queued or not, with the result there."""
+    both(a, b, Soup)
+    chosen = _context(context, a)
+    found = DeviceSegments(chosen)
+    _keep(chosen, pairs, found, a, b)
+    chosen._call(lib.carom_cuda_soup_cross_segments, a._pointer, pose_pointer(pose_a, "pose_a"), b._pointer,
+                 pose_pointer(pose), byref(pairs._c), byref(found._c), reads=(a, b))
     return found
 
 

@@ -743,6 +743,8 @@ def test_the_gpu():
     soup.update(positions, context=context)
     pairs = cuda.self_pairs(soup, context=context)
     assert pairs.__cuda_array_interface__["shape"] == truth.shape and (pairs.read() == truth).all()
+    cut = cuda.self_segments(soup, pairs, context=context)
+    assert cut.read().tobytes() == carom.Soup(cloth).segments(truth).tobytes()
     with cuda.record(context) as frame:
         cuda.update_soup(soup, positions, context)
         again = cuda.self_pairs(soup, context=context)

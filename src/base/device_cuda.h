@@ -77,6 +77,7 @@ typedef enum carom_scratch_rule {
     X(SEGMENTS_ROWS, FINISHED, "pairs of faces, and how many segments they have")                  \
     X(SEGMENTS_FOUND, RUNNING, "segments in any order")                                            \
     X(SEGMENTS_ORDERED, FINISHED, "segments for the host")                                         \
+    X(SEGMENTS_OPEN, FINISHED, "triangles whose segments the host finds")                          \
     X(SEGMENTS_HOST, FINISHED, "pairs whose segments the host finds")                              \
     /* impacts_cuda.cu */                                                                          \
     X(IMPACTS_ENDS, FINISHED, "end positions from the host")                                       \
@@ -196,8 +197,8 @@ struct carom_device_op {
     carom_device_counters *counters; /* on the device; set when the operation is queued */
     alignas(16) unsigned char arguments[CAROM_DEVICE_ARGUMENTS];
     const carom_cuda_pairs *reads = nullptr; /* pairs of the caller that kernels read, or NULL */
-    /* Structures that it reads, and the one that it changes, or NULL. A repetition of what is queued
-     * has to see them as they were, so a change finishes earlier work that uses them. */
+    /* Structures that it reads, and the one that it changes, or NULL. What is repeated has to see
+     * them as they were, so a change finishes earlier work that uses them. */
     const void *uses[2] = {nullptr, nullptr};
     const void *changes = nullptr;
 };

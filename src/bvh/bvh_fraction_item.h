@@ -6,6 +6,7 @@
 #define CAROM_SRC_BVH_BVH_FRACTION_ITEM_H
 
 #include "base/atan_item.h"
+#include "base/math.h"
 #include "bvh/bvh_winding_cpu.h"
 
 /* The part of area over square distance that the error bound of a node may be, at first; tuned on
@@ -17,7 +18,7 @@
 /* The largest error of a generalised winding number, beside rounding: far below the half that
  * separates inside from outside. */
 #define CAROM_BVH_FRACTION_ERROR 0.01
-#define CAROM_BVH_FOUR_PI        (4.0 * 3.14159265358979323846)
+#define CAROM_BVH_FOUR_PI        (4.0 * CAROM_PI)
 
 /* One lane of carom_bvh_angles. */
 typedef struct carom_bvh_lane {

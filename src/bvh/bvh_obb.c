@@ -100,6 +100,72 @@ static uint32_t sortable(float x) {
     return bits >> 31 != 0 ? ~bits : bits | UINT32_C(0x80000000);
 }
 
+/* Words compared before any is swapped: whether each is on the wrong side is added up, instead of
+ * being a branch that is mispredicted half of the time (Edelkamp, Weiss, "BlockQuicksort", 2016).
+ * Offsets in a block fit bytes. */
+#define BVH_OBB_SELECT_BLOCK 64
+
+/* The words of a block on the wrong side that are not swapped yet: offsets from its outer end. */
+typedef struct bvh_obb_block {
+    uint8_t offsets[BVH_OBB_SELECT_BLOCK];
+    uint32_t at, end;
+} bvh_obb_block;
+
+/* Swaps what two blocks have on their wrong sides, while both have some. */
+static void bvh_obb_swap_blocks(uint64_t *left_end, bvh_obb_block *left, uint64_t *right_end,
+                                bvh_obb_block *right) {
+    uint32_t swaps = CAROM_MIN(left->end - left->at, right->end - right->at);
+    for (uint32_t k = 0; k < swaps; ++k) {
+        uint64_t *a = left_end + left->offsets[left->at + k];
+        uint64_t *b = right_end - right->offsets[right->at + k], swap = *a;
+        *a = *b;
+        *b = swap;
+    }
+    left->at += swaps;
+    right->at += swaps;
+}
+
+/* Hoare's partition of words [*low, *high], which all differ; one of them is the pivot. The k-th
+ * word from the left that is not below the pivot changes places with the k-th from the right that
+ * is not above it, until these meet. Then all words from *low on are at least the pivot, and all up
+ * to *high at most. */
+static void bvh_obb_partition(uint64_t *words, uint64_t pivot, int64_t *low, int64_t *high) {
+    bvh_obb_block left = {.at = 0, .end = 0}, right = {.at = 0, .end = 0};
+    int64_t i = *low, j = *high;
+    while (j - i + 1 >= 2 * BVH_OBB_SELECT_BLOCK) {
+        if (left.at == left.end) {
+            left.at = left.end = 0;
+            for (uint32_t k = 0; k < BVH_OBB_SELECT_BLOCK; ++k) {
+                left.offsets[left.end] = (uint8_t)k;
+                left.end += words[i + k] >= pivot;
+            }
+        }
+        if (right.at == right.end) {
+            right.at = right.end = 0;
+            for (uint32_t k = 0; k < BVH_OBB_SELECT_BLOCK; ++k) {
+                right.offsets[right.end] = (uint8_t)k;
+                right.end += words[j - k] <= pivot;
+            }
+        }
+        bvh_obb_swap_blocks(words + i, &left, words + j, &right);
+        if (left.at == left.end) i += BVH_OBB_SELECT_BLOCK;
+        if (right.at == right.end) j -= BVH_OBB_SELECT_BLOCK;
+    }
+    /* What was swapped in a block is left behind: the pivot may be among it. */
+    if (left.at != left.end) i += left.offsets[left.at];
+    if (right.at != right.end) j -= right.offsets[right.at];
+    do {
+        while (words[i] < pivot) ++i;
+        while (words[j] > pivot) --j;
+        if (i > j) break;
+        uint64_t swap = words[i];
+        words[i++] = words[j];
+        words[j--] = swap;
+    } while (i <= j);
+    *low = i;
+    *high = j;
+}
+
 /* Moves the `left` smallest words to the front (Hoare's selection; all words differ). The pivot is
  * the median of three words, chosen by a fixed rule for which no input order is likely to be a bad
  * case. */
@@ -117,14 +183,7 @@ static void select_smallest(uint64_t *words, uint64_t count, uint64_t left) {
         uint64_t pivot = pick[2] < least ? least : CAROM_MIN(pick[2], most);
         CAROM_ASSERT(least <= pivot && pivot <= most && width >= 2);
         int64_t i = low, j = high;
-        do {
-            while (words[i] < pivot) ++i;
-            while (words[j] > pivot) --j;
-            if (i > j) break;
-            uint64_t swap = words[i];
-            words[i++] = words[j];
-            words[j--] = swap;
-        } while (i <= j);
+        bvh_obb_partition(words, pivot, &i, &j);
         if (j < target) low = i;
         if (target < i) high = j;
     }

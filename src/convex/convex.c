@@ -120,6 +120,17 @@ static carom_status convex_query_pair(carom_context *context, const carom_convex
     return status == CAROM_OK ? status : carom_fail_memory(context, 0, "the depth of two hulls");
 }
 
+carom_status carom_convex_depth_on_cpu(carom_context *context, const carom_convex *a,
+                                       const carom_pose *pose_a, const carom_convex *b,
+                                       const carom_pose *pose_b, carom_convex_result *result) {
+    carom_convex_question_item q = carom_convex_question_of(a, pose_a, b, pose_b);
+    CAROM_TRY(carom_convex_check(context, a, pose_a, "a"));
+    CAROM_TRY(carom_convex_check(context, b, pose_b, "b"));
+    carom_status status = CAROM_CPU_CALL(context, carom_convex_query)(
+        &q, CAROM_CONVEX_QUESTION_DEPTH, NULL, carom_scratch(context, 0), result);
+    return status == CAROM_OK ? status : carom_fail_memory(context, 0, "the depth of two hulls");
+}
+
 #define REQUIRE_PAIR(context, a, b, def)                                                           \
     CAROM_ENTER(context);                                                                          \
     CAROM_REQUIRE_BOTH(a, b, "shape");                                                             \

@@ -41,6 +41,11 @@ bool carom_convex_is_known(const carom_convex_query_def *def);
 carom_status carom_convex_check(carom_context *context, const carom_convex *shape,
                                 const carom_pose *pose, const char *which);
 
+/* carom_convex_depth on the CPU, also in a context of backend cuda and of support functions. */
+carom_status carom_convex_depth_on_cpu(carom_context *context, const carom_convex *a,
+                                       const carom_pose *pose_a, const carom_convex *b,
+                                       const carom_pose *pose_b, carom_convex_result *result);
+
 /* What queries see of a shape's hull; NULL for other shapes. */
 static inline const carom_hull_view *carom_convex_hull_view(const carom_convex *shape) {
     return shape->kind == CAROM_CONVEX_KIND_HULL ? &shape->borrowed_hull->view : NULL;

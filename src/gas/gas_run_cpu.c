@@ -383,18 +383,20 @@ static void keep_version(carom_gas *gas, uint32_t slot) {
     carom_gas_part *part = gas->part;
     if (part == NULL || (part->is_final && !part->windows->is_shown)) return;
     const carom_gas_windows *windows = part->windows;
-    carom_gas_version version = {.body = gas->bodies[slot],
-                                 .until = gas->now,
-                                 .slot = slot,
-                                 .before = carom_gas_latest(windows, slot),
-                                 .repeats = gas->records[slot].prediction.repeats};
-    CAROM_ASSERT(part->versions.count < CAROM_GAS_MOST_LOGGED);
-    (void)carom_gas_versions_push(&part->versions, &gas->allocator, version); /* has_room */
+    const uint32_t before = carom_gas_latest_code(windows, slot);
+    CAROM_ASSERT(part->versions.count < CAROM_GAS_MOST_LOGGED); /* has_codes; has_room */
+    carom_gas_version *version = &part->versions.data[part->versions.count++];
+    version->body = gas->bodies[slot];
+    version->until = gas->now;
+    version->slot = slot;
+    version->before = before;
+    version->repeats = gas->records[slot].prediction.repeats;
+    version->is_turned = false;
     uint32_t code = part->index << CAROM_GAS_VERSION_BITS | (uint32_t)part->versions.count;
     windows->changed[slot] = (uint8_t)(windows->number >> 32);
     windows->version_codes[slot] = windows->number | code;
     /* An event of an earlier pass at this very tick may be its cause, but not follow in order. */
-    if (part->checks && version.body.t == gas->now && version.before != 0) part->failed = true;
+    if (part->checks && version->body.t == gas->now && before != 0) part->failed = true;
 }
 
 /* A bound is compared with others plus the margin. Below this many margins, the margin is at least

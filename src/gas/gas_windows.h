@@ -182,10 +182,15 @@ static inline void carom_gas_note_home(carom_gas *gas, uint32_t slot) {
 }
 
 /* The code of the last version of a body in this window, or 0. */
-static inline uint32_t carom_gas_latest(const carom_gas_windows *windows, uint32_t slot) {
-    if (windows->changed[slot] != (uint8_t)(windows->number >> 32)) return 0;
+static inline uint32_t carom_gas_latest_code(const carom_gas_windows *windows, uint32_t slot) {
     uint64_t latest = windows->version_codes[slot];
     return latest >> 32 == windows->number >> 32 ? (uint32_t)latest : 0;
+}
+
+/* The same where it is mostly 0: reads one byte, and the code only where that says so. */
+static inline uint32_t carom_gas_latest(const carom_gas_windows *windows, uint32_t slot) {
+    if (windows->changed[slot] != (uint8_t)(windows->number >> 32)) return 0;
+    return carom_gas_latest_code(windows, slot);
 }
 
 static inline carom_gas_version *carom_gas_version_of(const carom_gas_windows *windows,

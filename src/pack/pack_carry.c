@@ -277,7 +277,7 @@ static void pack_carry_sum_up(const carom_pack_carry *c, const double point[3],
         if (level == 0) {
             double squares[CAROM_BVH_WIDTH], feet[3][CAROM_BVH_WIDTH];
             CAROM_CPU_CALL(c->context, carom_spheres_feet)
-            (&c->corners[index], point, squares, feet);
+            (&c->corners[index], point, (1u << CAROM_BVH_WIDTH) - 1, squares, feet);
             CAROM_CPU_CALL(c->context, carom_pack_add_near)(m, point, squares, &lanes);
             continue;
         }

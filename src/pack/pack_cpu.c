@@ -22,19 +22,34 @@ typedef struct linear {
     uint32_t count; /* a multiple of the lanes; the rest is infinite */
 } linear;
 
+/* carom_pack_linear_make of all obstacles up to 2 `reach` farther than the nearest. */
 static void make_linear(const carom_spheres_near *near, const double point[3], double reach,
                         linear *l) {
     double limit = near->least + 2.0 * reach;
+    carom_f64v half = carom_f64v_splat(0.5 * reach);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < near->count; ++i) {
-        if (near->apart[i] > limit) continue;
-        carom_pack_linear one = carom_pack_linear_make(point, near->x[i], near->y[i], near->z[i],
-                                                       near->radius[i], near->apart[i], reach);
-        l->e[count] = one.e;
-        l->x[count] = one.x;
-        l->y[count] = one.y;
-        l->z[count] = one.z;
-        ++count;
+    for (uint32_t at = 0; at < near->count; at += CAROM_LANES64) {
+        carom_lanes lanes = near->count - at < CAROM_LANES64 ? (1u << (near->count - at)) - 1
+                                                             : (1u << CAROM_LANES64) - 1;
+        carom_f64v apart = carom_f64v_load(near->apart + at);
+        lanes &= carom_lanes_of64(apart <= limit);
+        if (lanes == 0) continue;
+        carom_f64v away = apart + carom_f64v_load(near->radius + at);
+        carom_i64v sharp = away > half;
+        carom_f64v inverse =
+            (carom_f64v)(sharp & (carom_i64v)(carom_f64v_splat(1.0) / carom_f64v_max(away, half)));
+        carom_f64v e = 0.5 * reach * reach * inverse;
+        e = apart +
+            (carom_f64v)(((carom_i64v)e & sharp) | ((carom_i64v)carom_f64v_splat(reach) & ~sharp));
+        /* What is stored beyond the new count stays within the row, as count <= at. */
+        carom_f64v_store(l->e + count, carom_f64v_compress(e, lanes));
+        carom_f64v x = (point[0] - carom_f64v_load(near->x + at)) * inverse;
+        carom_f64v_store(l->x + count, carom_f64v_compress(x, lanes));
+        carom_f64v y = (point[1] - carom_f64v_load(near->y + at)) * inverse;
+        carom_f64v_store(l->y + count, carom_f64v_compress(y, lanes));
+        carom_f64v z = (point[2] - carom_f64v_load(near->z + at)) * inverse;
+        carom_f64v_store(l->z + count, carom_f64v_compress(z, lanes));
+        count += (uint32_t)__builtin_popcount(lanes);
     }
     for (; count % CAROM_LANES64 != 0; ++count) {
         l->e[count] = HUGE_VAL;

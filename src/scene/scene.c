@@ -27,33 +27,14 @@ CAROM_ENUM_NAMES(carom_scene_object_kind, CAROM_SCENE_OBJECT_KIND_COUNT, "convex
 CAROM_ENUM_NAMES(carom_scene_contact_method, CAROM_SCENE_CONTACT_METHOD_COUNT, "convex",
                  "convex-faces", "faces", "solids", "packings", "spheres");
 
-#define MESH_SLACK              0x1p-45 /* of boxes, relative to coordinates: a hundred roundings */
-#define SCENE_NAME_BYTES        64      /* "object " and 20 digits, in messages */
-#define SCENE_OBJECTS_PER_RANGE 256u    /* objects per range: some 30 us of work */
+#define SCENE_NAME_BYTES        64   /* "object " and 20 digits, in messages */
+#define SCENE_OBJECTS_PER_RANGE 256u /* objects per range: some 30 us of work */
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
-/* The box of a mesh or packing in a frame. */
-static carom_bounds mesh_box(const carom_bounds *local, const carom_frame *f) {
-    if (!(local->low.x <= local->high.x)) return carom_bounds_empty(); /* no vertices */
-    carom_vec3 c = carom_vec(0.5 * local->low.x + 0.5 * local->high.x,
-                             0.5 * local->low.y + 0.5 * local->high.y,
-                             0.5 * local->low.z + 0.5 * local->high.z);
-    carom_vec3 h = carom_vec_sub(local->high, c), at = carom_frame_apply(f, c), half;
-    carom_vec3 most = carom_vec(CAROM_MAX(fabs(local->low.x), fabs(local->high.x)),
-                                CAROM_MAX(fabs(local->low.y), fabs(local->high.y)),
-                                CAROM_MAX(fabs(local->low.z), fabs(local->high.z)));
-    double slack =
-        MESH_SLACK * ((most.x + most.y + most.z) + (fabs(f->t.x) + fabs(f->t.y) + fabs(f->t.z)));
-    half.x = ((fabs(f->r[0]) * h.x + fabs(f->r[1]) * h.y) + fabs(f->r[2]) * h.z) + slack;
-    half.y = ((fabs(f->r[3]) * h.x + fabs(f->r[4]) * h.y) + fabs(f->r[5]) * h.z) + slack;
-    half.z = ((fabs(f->r[6]) * h.x + fabs(f->r[7]) * h.y) + fabs(f->r[8]) * h.z) + slack;
-    return (carom_bounds){carom_vec_sub(at, half), carom_vec_add(at, half)};
-}
-
 carom_bounds carom_scene_object_box(carom_context *context, const carom_scene_object *object,
                                     const carom_frame *frame) {
-    if (!carom_scene_is_convex(object)) return mesh_box(&object->local, frame);
+    if (!carom_scene_is_convex(object)) return carom_scene_mesh_box(&object->local, frame);
     return CAROM_CPU_CALL(context, carom_scene_convex_box)(&object->convex, object->hull, frame);
 }
 
@@ -95,7 +76,8 @@ static carom_status scene_check_mesh(carom_context *context, const carom_scene_o
     if (o->solid != NULL && o->solid->info.complement)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "%s is a complement, which has no bounds; add the solid itself", which);
-    if (view.bvh->level_count == 0 && view.triangle_count != 0 && o->solid == NULL) {
+    if (context->backend == CAROM_BACKEND_CPU && view.bvh->level_count == 0 &&
+        view.triangle_count != 0 && o->solid == NULL) {
         carom_soup_info info; /* no tree: method GRID, a lost one, or nothing to search */
         CAROM_TRY(carom_soup_get_info(o->soup, &info));
         if (info.live > info.degenerate_faces)
@@ -304,14 +286,16 @@ static carom_status scene_add(carom_context *context, carom_scene *scene,
     CAROM_TRY(reserve_objects(context, scene, most));
     CAROM_TRY(reserve_changed(context, scene, most));
     for (uint64_t i = 0; i < count; ++i) a->filters[i] = objects[i].filter;
-    CAROM_TRY(carom_broad_add(context, scene->broad, a->boxes, count, a->ids));
-    if (filtered) {
-        carom_status status =
-            carom_broad_set_filters(context, scene->broad, a->ids, a->filters, count);
-        if (status != CAROM_OK) {
-            (void)carom_broad_remove(context, scene->broad, a->ids, count);
-            return status;
-        }
+    if (scene->device != NULL)
+        CAROM_TRY(carom_scene_device_attach(context, scene, a->objects, count));
+    carom_status status = carom_broad_add(context, scene->broad, a->boxes, count, a->ids);
+    if (status == CAROM_OK && filtered) {
+        status = carom_broad_set_filters(context, scene->broad, a->ids, a->filters, count);
+        if (status != CAROM_OK) (void)carom_broad_remove(context, scene->broad, a->ids, count);
+    }
+    if (status != CAROM_OK) {
+        for (uint64_t i = 0; i < count; ++i) carom_scene_device_detach(scene, &a->objects[i]);
+        return status;
     }
     for (uint64_t i = 0; i < count; ++i) {
         uint32_t id = a->ids[i];
@@ -483,6 +467,7 @@ carom_status carom_scene_remove(carom_context *context, carom_scene *scene, cons
     CAROM_TRY(reserve_changed(context, scene, scene->id_count));
     CAROM_TRY(carom_broad_remove(context, scene->broad, ids, count));
     for (uint64_t i = 0; i < count; ++i) {
+        carom_scene_device_detach(scene, &scene->objects[ids[i]]);
         mark_changed(scene, ids[i], 0);
         scene->states.data[ids[i]] &= (uint8_t) ~(CAROM_SCENE_LIVE | CAROM_SCENE_NEW);
     }

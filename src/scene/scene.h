@@ -51,6 +51,15 @@ CAROM_ARRAY(carom_scene_ids, uint32_t);
 CAROM_ARRAY(carom_scene_states, uint8_t);
 CAROM_ARRAY(carom_scene_words, uint64_t);
 
+/* On the GPU: the triangles of a solid, which objects of the scene borrow, as a soup there. */
+typedef struct carom_scene_twin {
+    const carom_solid *solid;
+    carom_soup *soup;
+    uint64_t uses; /* objects */
+} carom_scene_twin;
+
+CAROM_ARRAY(carom_scene_twins, carom_scene_twin);
+
 struct carom_scene {
     carom_allocator allocator;
     double reach;
@@ -77,9 +86,13 @@ struct carom_scene {
     /* On a context of backend cuda: objects in device memory, whose `changed` are those that have
      * to be copied there. There are no records, and `broad` has no boxes of its own. */
     carom_device_scene *device;
-    bool ignored_changed;                     /* since they were copied */
-    bool device_queued;                       /* a step that is not taken up yet */
-    carom_cuda_convex_results device_results; /* of a step: of pairs of boxes; for the host: */
+    carom_scene_twins twins;
+    uint32_t mesh_count;                          /* live soups and solids, of a scene on the GPU */
+    bool poses_stale;                             /* moved in device memory since they were read */
+    bool ignored_changed;                         /* since they were copied */
+    bool device_queued;                           /* a step that is not taken up yet */
+    carom_cuda_convex_results device_results;     /* of a step: of pairs of boxes; for the host: */
+    carom_cuda_convex_manifolds device_manifolds; /* of convex objects and triangles */
     carom_cuda_scene_contacts device_contacts;
     carom_cuda_pairs device_begun, device_ended;
 };
@@ -156,6 +169,10 @@ void carom_scene_device_info(const carom_scene *scene, carom_scene_info *info);
 /* CAROM_UNSUPPORTED where an object cannot be in a scene on the GPU. */
 carom_status carom_scene_device_check_new(carom_context *context,
                                           const carom_scene_object_def *objects, uint64_t count);
+/* Gives solids that are added soups on the GPU, and takes these from what is removed. */
+carom_status carom_scene_device_attach(carom_context *context, carom_scene *scene,
+                                       carom_scene_object *objects, uint64_t count);
+void carom_scene_device_detach(carom_scene *scene, const carom_scene_object *object);
 /* carom_scene_step. */
 carom_status carom_scene_device_step(carom_context *context, carom_scene *scene,
                                      carom_scene_contacts *contacts, carom_pairs *begun,
@@ -170,6 +187,7 @@ typedef struct carom_scene_question {
     bool skip_depth, least_depth;
     carom_pairs *faces; /* of two meshes; kept for reuse */
     carom_soup_segments *segments;
+    carom_scene *scene; /* of batches on the GPU */
 } carom_scene_question;
 
 /* Whether the boxes of two objects, given as the broad phase has them, are farther apart than the
@@ -199,16 +217,67 @@ typedef struct carom_scene_test {
 carom_status carom_scene_narrow_tests(const carom_scene_question *q, uint32_t worker,
                                       carom_scene_test *tests, uint32_t count);
 
+/* The answer for a convex shape, a, and a mesh, b, from those for each triangle near the shape, in
+ * the order of the mesh's tree on the CPU; turned: the shape is b. */
+typedef struct carom_scene_faces {
+    carom_scene_contact *c;
+    carom_convex_contact points[2 * CAROM_CONVEX_MOST_CONTACTS];
+    bool in_contact;
+    bool any; /* the contact holds a result */
+} carom_scene_faces;
+void carom_scene_faces_begin(carom_scene_faces *f, carom_scene_contact *contact);
+void carom_scene_faces_take(carom_scene_faces *f, double reach, uint32_t triangle,
+                            carom_convex_manifold *m);
+void carom_scene_faces_end(carom_scene_faces *f, bool turned);
+
+/* A triangle, posed. */
+void carom_scene_triangle_make(const carom_triangle *t, carom_scene_triangle *f);
+
+/* Appends the triangles near a shape in that order; the list is of the context's allocator. */
+typedef struct carom_scene_listed {
+    carom_scene_triangle hull;
+    uint32_t triangle;
+} carom_scene_listed;
+CAROM_ARRAY(carom_scene_triangles, carom_scene_listed);
+carom_status carom_scene_list_faces(const carom_scene_question *q, const carom_scene_object *shape,
+                                    const carom_scene_object *mesh, carom_scene_triangles *list);
+
+/* On the GPU: answers convex objects and triangles; waits. */
+carom_status carom_scene_device_query_faces(carom_context *context, carom_scene *scene,
+                                            const carom_device_scene_face *faces, uint32_t count,
+                                            carom_convex_manifold *manifolds);
+
 /* The rest of the answer for a convex shape and a solid whose faces it does not overlap: is the
  * shape inside? */
 carom_status carom_scene_narrow_inside(const carom_scene_question *q, const carom_scene_object *a,
                                        const carom_scene_object *b, carom_scene_contact *contact,
                                        bool *in_contact);
 
+/* The search for the depth of two meshes along one direction, for which b is moved along it. */
+typedef struct carom_scene_along {
+    carom_vec3 normal;
+    double low, high; /* shifts: the two overlap at the one, and do not at the other */
+    double at;        /* the next one to ask about */
+    double guess;     /* while all shifts overlapped, the first one; or 0 */
+    bool done;
+} carom_scene_along;
+
+/* What is known ahead of a pair of meshes, from a batch; NULL: not known. */
+typedef struct carom_scene_ahead {
+    const carom_solid_result *overlap; /* of two solids */
+    const bool *meet;                  /* of others: whether faces meet */
+    const carom_soup_gap *gap;         /* and, where none do, how far apart they are */
+    const carom_scene_along *along;    /* of two solids: the first direction of their depth, done */
+} carom_scene_ahead;
+
 /* Answers a pair of meshes, on all threads. */
 carom_status carom_scene_narrow_meshes(const carom_scene_question *q, const carom_scene_object *a,
-                                       const carom_scene_object *b, carom_scene_contact *contact,
-                                       bool *in_contact);
+                                       const carom_scene_object *b, const carom_scene_ahead *ahead,
+                                       carom_scene_contact *contact, bool *in_contact);
+
+/* On the GPU: answers pairs with a mesh in batches, as the CPU answers each: scene_batch.c. */
+carom_status carom_scene_narrow_batch(const carom_scene_question *q, carom_scene_test *tests,
+                                      uint64_t count);
 
 /* Answers a pair that is not light: one of meshes, or one with a packing. */
 carom_status carom_scene_narrow_heavy(const carom_scene_question *q, const carom_scene_object *a,
@@ -249,11 +318,18 @@ double carom_scene_clearing_shift(const carom_scene_object *a, const carom_scene
 carom_vec3 carom_scene_out_of(const carom_scene_object *a, const carom_scene_object *b,
                               const carom_solid_result *overlap);
 
+/* The first direction of a depth, and what an answer makes of it: whether the two overlap with b
+ * moved by `at`. `overlap` is that of two solids, or NULL. */
+void carom_scene_along_begin(const carom_scene_object *a, const carom_scene_object *b,
+                             const carom_solid_result *overlap, carom_scene_along *s);
+void carom_scene_along_take(carom_scene_along *s, bool overlaps);
+
 /* Sets normal, depth, error and depth_bound of two meshes that overlap. `overlap` is that of two
- * solids; NULL: not both are, and q->segments is where faces meet. */
+ * solids; NULL: not both are, and q->segments is where faces meet. `ahead`: the first direction,
+ * searched to its end, or NULL. */
 carom_status carom_scene_find_depth(const carom_scene_question *q, const carom_scene_object *a,
                                     const carom_scene_object *b, const carom_solid_result *overlap,
-                                    carom_scene_contact *c);
+                                    const carom_scene_along *ahead, carom_scene_contact *c);
 
 /* Whether a soup is in what a solid encloses, where no faces of the two meet; false where that is
  * no solid. */

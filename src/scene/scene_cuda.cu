@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps of scenes of convex objects on the GPU.
+/* Steps of scenes on the GPU.
  *
  *   boxes     of all objects, one thread each
  *   broad     (broad_cuda.cu) the pairs of boxes, in any order
- *   depth     (convex_cuda.cu) the answers of all pairs
+ *   split     where there are meshes: pairs of two convex objects, and those that the engines of
+ *             meshes answer, in batches (scene_batch.c); their contacts come back from the host
+ *   depth     (convex_cuda.cu) the answers of all pairs of two convex objects
  *   collect   those in contact, without pairs that are left out: a key and an index each; sorted
  *   contacts  one thread each: contact points, and the contact in its place
  *   changes   each key is looked up in the sorted keys of the last step, and each of these in the
@@ -24,7 +26,13 @@
 
 #define SCENE_CUDA_THREADS 128u
 
-enum { SCENE_CUDA_N_BAD, SCENE_CUDA_N_CONTACTS, SCENE_CUDA_N_BEGUN, SCENE_CUDA_N_ENDED };
+/* Counters: of boxes; of contacts; of splitting. */
+enum { SCENE_CUDA_N_BAD };
+enum { SCENE_CUDA_N_CONTACTS = 1, SCENE_CUDA_N_BEGUN, SCENE_CUDA_N_ENDED };
+enum { SCENE_CUDA_N_CONVEX, SCENE_CUDA_N_MESH };
+
+/* Of the index of a contact: it is one that the host gave. */
+#define SCENE_CUDA_GIVEN (UINT32_C(1) << 31)
 
 typedef unsigned long long scene_key;
 
@@ -33,9 +41,15 @@ struct carom_device_scene {
     uint32_t id_count;
     carom_device_shapes shapes; /* by id: a body's shape is its own */
     carom_device_block numbers; /* 0, 1, 2 ...: the shape of each id */
-    carom_device_block poses, live, boxes, ignored;
+    carom_device_block poses, kinds, locals, boxes, ignored;
     uint64_t ignored_count;
     carom_cuda_pairs pairs; /* of boxes, of a step */
+
+    bool splits;                     /* this step: it has meshes */
+    carom_cuda_pairs convex, meshes; /* then: pairs of two convex objects, and all others */
+    carom_device_block faces;        /* of these others, triangles near convex objects */
+    carom_device_block given;        /* contacts that the host found */
+    uint64_t given_count;
 
     carom_device_block keys[2]; /* of contacts, sorted: of the last step, and of the next */
     uint32_t last;              /* which are those of the last step */
@@ -52,7 +66,7 @@ struct carom_device_scene {
     }
     /* Contacts that there is room for. */
     uint64_t room() const {
-        return CAROM_MAX(wanted, (uint64_t)CAROM_DEVICE_LIST_ENTRIES);
+        return CAROM_MAX(CAROM_MAX(wanted, given_count), (uint64_t)CAROM_DEVICE_LIST_ENTRIES);
     }
 };
 
@@ -72,19 +86,23 @@ static carom_device_block *pair_block_of(carom_cuda_pairs *pairs) {
 }
 
 static void scene_cuda_destroy(carom_device_scene *scene) {
-    carom_device_block *blocks[] = {&scene->shapes.memory, &scene->numbers, &scene->poses,
-                                    &scene->live,          &scene->boxes,   &scene->ignored,
-                                    &scene->keys[0],       &scene->keys[1]};
+    carom_device_block *blocks[] = {
+        &scene->shapes.memory, &scene->numbers, &scene->poses, &scene->kinds,   &scene->locals,
+        &scene->boxes,         &scene->ignored, &scene->given, &scene->keys[0], &scene->keys[1]};
     for (carom_device_block *block : blocks) carom_device_release(block);
-    if (scene->pairs.memory != nullptr) carom_device_release(pair_block_of(&scene->pairs));
-    delete pair_block_of(&scene->pairs);
+    for (carom_cuda_pairs *pairs : {&scene->pairs, &scene->convex, &scene->meshes}) {
+        if (pairs->memory != nullptr) carom_device_release(pair_block_of(pairs));
+        delete pair_block_of(pairs);
+    }
     delete scene;
 }
 
 static uint64_t scene_cuda_bytes(const carom_device_scene *scene) {
+    uint64_t pairs = scene->pairs.capacity + scene->convex.capacity + scene->meshes.capacity;
     return scene->shapes.memory.bytes + scene->numbers.bytes + scene->poses.bytes +
-           scene->live.bytes + scene->boxes.bytes + scene->ignored.bytes + scene->keys[0].bytes +
-           scene->keys[1].bytes + scene->pairs.capacity * sizeof(carom_pair);
+           scene->kinds.bytes + scene->locals.bytes + scene->boxes.bytes + scene->ignored.bytes +
+           scene->given.bytes + scene->faces.bytes + scene->keys[0].bytes + scene->keys[1].bytes +
+           pairs * sizeof(carom_pair);
 }
 
 /* Waits for what was queued on the stream, which no other stream waits for. */
@@ -120,12 +138,13 @@ static carom_status grow_objects(carom_device *device, carom_device_scene *scene
     } arrays[] = {{&scene->shapes.memory, sizeof(carom_device_shape), old},
                   {&scene->numbers, sizeof(uint32_t), 0},
                   {&scene->poses, sizeof(carom_pose), old},
-                  {&scene->live, sizeof(uint8_t), old},
+                  {&scene->kinds, sizeof(uint8_t), old},
+                  {&scene->locals, sizeof(carom_bounds), old},
                   {&scene->boxes, sizeof(carom_bounds), 0}};
     for (const auto &a : arrays)
         CAROM_DEVICE_TRY(grow_block(device, a.block, count * a.size, a.kept * a.size));
     if (id_count > scene->id_count) {
-        uint8_t *first = (uint8_t *)scene->live.data + old; /* ids without an object */
+        uint8_t *first = (uint8_t *)scene->kinds.data + old; /* ids without an object */
         CAROM_DEVICE_TRY(carom_device_check(
             device, cudaMemsetAsync(first, 0, count - old, device->stream), "clearing objects"));
         scene->id_count = scene->shapes.count = id_count;
@@ -135,14 +154,15 @@ static carom_status grow_objects(carom_device *device, carom_device_scene *scene
 
 static __global__ void __launch_bounds__(SCENE_CUDA_THREADS)
     put_objects(const carom_device_scene_object *from, uint64_t count, carom_device_shape *shapes,
-                carom_pose *poses, uint8_t *live) {
+                carom_pose *poses, uint8_t *kinds, carom_bounds *locals) {
     carom_device_begin();
     uint64_t i = (uint64_t)blockIdx.x * SCENE_CUDA_THREADS + threadIdx.x;
     if (i >= count) return;
     const carom_device_scene_object *o = &from[i];
     shapes[o->id] = o->shape;
     poses[o->id] = o->pose;
-    live[o->id] = (uint8_t)o->live;
+    kinds[o->id] = (uint8_t)o->kind;
+    locals[o->id] = o->local;
 }
 
 static __global__ void __launch_bounds__(SCENE_CUDA_THREADS)
@@ -179,12 +199,13 @@ static carom_status set_objects(carom_device *device, carom_device_scene *scene,
     CAROM_DEVICE_TRY(stage(device, objects, count * sizeof(*objects), &staged));
     CAROM_DEVICE_TRY(grow_objects(device, scene, id_count));
     for (uint64_t i = 0; i < count; ++i)
-        if (objects[i].live != 0) scene->shapes.note(&objects[i].shape);
+        if (objects[i].kind == CAROM_DEVICE_SCENE_CONVEX) scene->shapes.note(&objects[i].shape);
     if (count != 0)
         carom_device_launch(device, put_objects, carom_device_blocks(count, SCENE_CUDA_THREADS),
                             SCENE_CUDA_THREADS, (const carom_device_scene_object *)staged, count,
                             (carom_device_shape *)scene->shapes.memory.data,
-                            (carom_pose *)scene->poses.data, (uint8_t *)scene->live.data);
+                            (carom_pose *)scene->poses.data, (uint8_t *)scene->kinds.data,
+                            (carom_bounds *)scene->locals.data);
     carom_device_launch(device, put_numbers, carom_device_blocks(id_count, SCENE_CUDA_THREADS),
                         SCENE_CUDA_THREADS, (uint32_t *)scene->numbers.data, id_count);
     return scene_cuda_wait(device);
@@ -216,6 +237,13 @@ static carom_status scene_cuda_set_ignored(carom_device *device, carom_device_sc
     CAROM_DEVICE_TRY(scene_cuda_wait(device));
     scene->ignored_count = count;
     return CAROM_OK;
+}
+
+static carom_status scene_cuda_get_poses(carom_device *device, carom_device_scene *scene,
+                                         carom_pose *poses) {
+    CAROM_DEVICE_TRY(carom_device_finish(device));
+    return carom_device_copy(device, poses, scene->poses.data, scene->id_count * sizeof(*poses),
+                             cudaMemcpyDeviceToHost, "copying poses");
 }
 
 static carom_device_bodies bodies_of_scene(const carom_device_scene *scene) {
@@ -261,17 +289,22 @@ static carom_status scene_cuda_move(carom_device *device, carom_device_scene *sc
 }
 
 static __global__ void __launch_bounds__(SCENE_CUDA_THREADS)
-    scene_cuda_boxes(const carom_device_shape *shapes, const carom_pose *poses, const uint8_t *live,
-                     uint32_t count, double reach, carom_bounds *boxes,
-                     carom_device_counters *counters) {
+    scene_cuda_boxes(const carom_device_shape *shapes, const carom_bounds *locals,
+                     const carom_pose *poses, const uint8_t *kinds, uint32_t count, double reach,
+                     carom_bounds *boxes, carom_device_counters *counters) {
     carom_device_begin();
     uint32_t i = blockIdx.x * SCENE_CUDA_THREADS + threadIdx.x;
     if (i >= count) return;
     carom_bounds box = carom_bounds_empty();
-    if (live[i] != 0) {
+    if (kinds[i] != CAROM_DEVICE_SCENE_NONE) {
         const carom_pose pose = poses[i];
         if (carom_convex_pose_is_fine(pose)) {
-            box = carom_convex_device_box(&shapes[i], pose);
+            if (kinds[i] == CAROM_DEVICE_SCENE_MESH) {
+                const carom_frame frame = carom_frame_make(&pose);
+                box = carom_scene_mesh_box(&locals[i], &frame);
+            } else {
+                box = carom_convex_device_box(&shapes[i], pose);
+            }
             box = carom_scene_enlarge(&box, reach);
         } else {
             atomicAdd(&counters->n[SCENE_CUDA_N_BAD], 1ull);
@@ -288,8 +321,9 @@ static void scene_cuda_boxes_launch(carom_device *device, carom_device_op *op) {
     carom_device_launch(
         device, scene_cuda_boxes, carom_device_blocks(scene->id_count, SCENE_CUDA_THREADS),
         SCENE_CUDA_THREADS, (const carom_device_shape *)scene->shapes.memory.data,
-        (const carom_pose *)scene->poses.data, (const uint8_t *)scene->live.data, scene->id_count,
-        scene->reach, (carom_bounds *)scene->boxes.data, op->counters);
+        (const carom_bounds *)scene->locals.data, (const carom_pose *)scene->poses.data,
+        (const uint8_t *)scene->kinds.data, scene->id_count, scene->reach,
+        (carom_bounds *)scene->boxes.data, op->counters);
 }
 
 static carom_status scene_cuda_boxes_finish(carom_device *device, carom_device_op *,
@@ -308,11 +342,234 @@ static carom_status scene_cuda_find_boxes(carom_device *device, carom_device_sce
         scene_cuda_no_reserve, scene_cuda_boxes_launch, scene_cuda_boxes_finish, nullptr, {}};
     *carom_device_arguments<scene_cuda_move_arguments>(&op) =
         scene_cuda_move_arguments{scene, nullptr, 0};
-    scene->complete = false;
+    scene->complete = scene->splits = false;
+    scene->given_count = 0;
     step->boxes = (const carom_bounds *)scene->boxes.data;
     step->pairs = &scene->pairs;
+    step->convex = &scene->convex;
     step->bodies = bodies_of_scene(scene);
     return carom_device_submit(device, &op);
+}
+
+/* ---- Pairs with meshes ----------------------------------------------------------------------- */
+
+/* Appends the pairs of the lanes that have one. */
+static __device__ inline void scene_cuda_append(bool has, carom_pair pair, carom_pair *to,
+                                                carom_device_count *count) {
+    unsigned lane = threadIdx.x % CAROM_WARP, mask = __ballot_sync(~0u, has);
+    if (mask == 0) return;
+    carom_device_count at = 0;
+    if (lane == 0) at = atomicAdd(count, (carom_device_count)__popc(mask));
+    at = __shfl_sync(~0u, at, 0) + (unsigned)__popc(mask & ((1u << lane) - 1u));
+    if (has) to[at] = pair; /* there is room for all pairs in either list */
+}
+
+static __global__ void __launch_bounds__(SCENE_CUDA_THREADS)
+    scene_cuda_split(const carom_pair *pairs, const uint64_t *device_count, uint64_t capacity,
+                     const uint8_t *kinds, carom_pair *convex, carom_pair *meshes,
+                     carom_device_counters *counters) {
+    carom_device_begin();
+    uint64_t count = *device_count < capacity ? *device_count : capacity;
+    uint64_t stride = (uint64_t)gridDim.x * SCENE_CUDA_THREADS;
+    for (uint64_t base = (uint64_t)blockIdx.x * SCENE_CUDA_THREADS; base < count; base += stride) {
+        uint64_t i = base + threadIdx.x;
+        carom_pair pair = {0, 0};
+        bool mesh = false;
+        if (i < count) {
+            pair = pairs[i];
+            mesh = kinds[pair.a] == CAROM_DEVICE_SCENE_MESH ||
+                   kinds[pair.b] == CAROM_DEVICE_SCENE_MESH;
+        }
+        scene_cuda_append(i < count && !mesh, pair, convex, &counters->n[SCENE_CUDA_N_CONVEX]);
+        scene_cuda_append(i < count && mesh, pair, meshes, &counters->n[SCENE_CUDA_N_MESH]);
+    }
+}
+
+static carom_status scene_cuda_split_reserve(carom_device *device, carom_device_op *op) {
+    carom_device_scene *scene = carom_device_arguments<scene_cuda_move_arguments>(op)->scene;
+    for (carom_cuda_pairs *pairs : {&scene->convex, &scene->meshes})
+        CAROM_DEVICE_TRY(carom_device_reserve_pairs(device, pairs, scene->pairs.capacity));
+    scene->convex.device_count = (uint64_t *)&op->counters->n[SCENE_CUDA_N_CONVEX];
+    scene->meshes.device_count = (uint64_t *)&op->counters->n[SCENE_CUDA_N_MESH];
+    return CAROM_OK;
+}
+
+static void scene_cuda_split_launch(carom_device *device, carom_device_op *op) {
+    const carom_device_scene *scene = carom_device_arguments<scene_cuda_move_arguments>(op)->scene;
+    carom_device_clear(device, op);
+    if (scene->id_count == 0) return;
+    carom_device_step(device, "split");
+    carom_device_launch(device, scene_cuda_split,
+                        carom_device_resident(device, scene_cuda_split, SCENE_CUDA_THREADS),
+                        SCENE_CUDA_THREADS, (const carom_pair *)scene->pairs.data,
+                        (const uint64_t *)scene->pairs.device_count, scene->pairs.capacity,
+                        (const uint8_t *)scene->kinds.data, scene->convex.data, scene->meshes.data,
+                        op->counters);
+}
+
+static carom_status scene_cuda_split_finish(carom_device *, carom_device_op *op,
+                                            const carom_device_counters *counters, bool *again) {
+    carom_device_scene *scene = carom_device_arguments<scene_cuda_move_arguments>(op)->scene;
+    *again = false;
+    scene->convex.count = counters->n[SCENE_CUDA_N_CONVEX];
+    scene->meshes.count = counters->n[SCENE_CUDA_N_MESH];
+    CAROM_ASSERT(scene->convex.count + scene->meshes.count <= scene->pairs.count);
+    return CAROM_OK;
+}
+
+static carom_status scene_cuda_split_pairs(carom_device *device, carom_device_scene *scene) {
+    carom_device_op op = {
+        scene_cuda_split_reserve, scene_cuda_split_launch, scene_cuda_split_finish, nullptr, {}};
+    *carom_device_arguments<scene_cuda_move_arguments>(&op) =
+        scene_cuda_move_arguments{scene, nullptr, 0};
+    scene->splits = true;
+    return carom_device_submit(device, &op);
+}
+
+static uint64_t scene_cuda_mesh_pairs(const carom_device_scene *scene) {
+    return scene->meshes.count;
+}
+
+static carom_status scene_cuda_get_mesh_pairs(carom_device *device, const carom_device_scene *scene,
+                                              carom_pair *pairs) {
+    return carom_device_copy(device, pairs, scene->meshes.data,
+                             scene->meshes.count * sizeof(*pairs), cudaMemcpyDeviceToHost,
+                             "copying pairs");
+}
+
+/* What faces of triangles have in common, as scene_narrow.c has it. */
+struct scene_cuda_topology {
+    uint64_t offsets[3];
+    uint32_t corners[6], edges[6];
+};
+
+/* Arrays of one block, of `count` faces: bodies 2 i and 2 i + 1 are those of pair i. */
+struct scene_cuda_faces {
+    scene_cuda_topology *topology;
+    carom_scene_triangle *triangles;
+    carom_device_shape *shapes;
+    carom_pose *poses;
+    uint32_t *numbers;
+    carom_pair *pairs;
+    uint64_t *count;
+    uint64_t bytes;
+};
+
+template <typename T> static T *scene_cuda_row(char *memory, uint64_t *used, uint64_t count) {
+    T *row = (T *)(memory + *used);
+    *used += carom_device_row(count * sizeof(T));
+    return row;
+}
+
+static scene_cuda_faces lay_out_faces(char *memory, uint64_t count) {
+    scene_cuda_faces f = {};
+    f.topology = scene_cuda_row<scene_cuda_topology>(memory, &f.bytes, 1);
+    f.count = scene_cuda_row<uint64_t>(memory, &f.bytes, 1);
+    f.triangles = scene_cuda_row<carom_scene_triangle>(memory, &f.bytes, count);
+    f.shapes = scene_cuda_row<carom_device_shape>(memory, &f.bytes, 2 * count);
+    f.poses = scene_cuda_row<carom_pose>(memory, &f.bytes, 2 * count);
+    f.numbers = scene_cuda_row<uint32_t>(memory, &f.bytes, 2 * count);
+    f.pairs = scene_cuda_row<carom_pair>(memory, &f.bytes, count);
+    return f;
+}
+
+/* A triangle as a shape, whose arrays are at `at` on the device. */
+static carom_device_shape shape_of_triangle(const carom_scene_triangle *t,
+                                            const carom_scene_triangle *at) {
+    carom_device_shape shape = {};
+    CAROM_ASSERT(t->view.all_count == 1 && t->view.neighbours == nullptr);
+    shape.shape.kind = CAROM_CONVEX_KIND_HULL;
+    shape.view = t->view;
+    shape.view.vertices = at->vertices;
+    shape.view.all = &at->block;
+    shape.faces = &at->faces;
+    shape.face_corners = 3;
+    return shape;
+}
+
+static void scene_cuda_fill_faces(const carom_device_scene_face *from, uint32_t count,
+                                  const scene_cuda_faces &to, const scene_cuda_faces &at,
+                                  carom_device_shapes *shapes) {
+    *to.topology = scene_cuda_topology{{0, 3, 6}, {0, 1, 2, 0, 2, 1}, {0, 1, 2, 2, 1, 0}};
+    *to.count = count;
+    shapes->count = 2 * count;
+    shapes->small_hulls = true;
+    shapes->most_corners = shapes->face_corners = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        carom_scene_triangle *t = &to.triangles[i];
+        *t = from[i].triangle;
+        t->faces.vertices = at.triangles[i].vertices;
+        t->faces.normals = at.triangles[i].normals;
+        t->faces.offsets = at.topology->offsets;
+        t->faces.corners = at.topology->corners;
+        t->faces.edges = at.topology->edges;
+        to.shapes[2 * i] = from[i].shape;
+        to.shapes[2 * i + 1] = shape_of_triangle(t, &at.triangles[i]);
+        to.poses[2 * i] = from[i].pose;
+        to.poses[2 * i + 1] = t->pose;
+        for (uint32_t k = 2 * i; k < 2 * i + 2; ++k) {
+            to.numbers[k] = k;
+            shapes->note(&to.shapes[k]);
+        }
+        to.pairs[i] = carom_pair{2 * i, 2 * i + 1};
+    }
+}
+
+static carom_status query_filled(carom_device *device, carom_device_shapes *shapes,
+                                 const scene_cuda_faces &at, uint32_t count,
+                                 const carom_cuda_convex *convex, double reach,
+                                 carom_cuda_convex_manifolds *on_device,
+                                 carom_convex_manifold *manifolds) {
+    carom_cuda_pairs pairs = {};
+    carom_device_questions questions = {};
+    pairs.data = at.pairs;
+    pairs.device_count = at.count;
+    pairs.count = pairs.capacity = count;
+    questions.bodies = carom_device_bodies{shapes, at.numbers, at.poses, 2 * (uint64_t)count};
+    questions.pairs = &pairs;
+    questions.question = CAROM_CONVEX_QUESTION_DEPTH;
+    CAROM_DEVICE_TRY(convex->contacts(device, &questions, reach, on_device));
+    CAROM_DEVICE_TRY(carom_device_finish(device));
+    CAROM_ASSERT(on_device->count == count);
+    return carom_device_copy(device, manifolds, on_device->data, count * sizeof(*manifolds),
+                             cudaMemcpyDeviceToHost, "copying contacts");
+}
+
+static carom_status scene_cuda_query_faces(carom_device *device, carom_device_scene *scene,
+                                           const carom_cuda_convex *convex,
+                                           const carom_device_scene_face *faces, uint32_t count,
+                                           double reach, carom_cuda_convex_manifolds *on_device,
+                                           carom_convex_manifold *manifolds) {
+    uint64_t bytes = lay_out_faces(nullptr, count).bytes;
+    if (count == 0) return CAROM_OK;
+    CAROM_DEVICE_TRY(carom_device_finish(device));
+    CAROM_DEVICE_TRY(carom_device_reserve(device, &scene->faces, bytes, "triangles"));
+    char *memory = new (std::nothrow) char[bytes]();
+    if (memory == nullptr)
+        return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for triangles");
+    const scene_cuda_faces at = lay_out_faces((char *)scene->faces.data, count);
+    carom_device_shapes shapes = {};
+    scene_cuda_fill_faces(faces, count, lay_out_faces(memory, count), at, &shapes);
+    shapes.memory.data = at.shapes; /* which the block of the scene owns */
+    shapes.memory.bytes = 2 * count * sizeof(carom_device_shape);
+    carom_status status = carom_device_copy(device, scene->faces.data, memory, bytes,
+                                            cudaMemcpyHostToDevice, "copying triangles");
+    delete[] memory;
+    CAROM_DEVICE_TRY(status);
+    return query_filled(device, &shapes, at, count, convex, reach, on_device, manifolds);
+}
+
+static carom_status scene_cuda_set_mesh_contacts(carom_device *device, carom_device_scene *scene,
+                                                 const carom_scene_contact *contacts,
+                                                 uint64_t count) {
+    uint64_t bytes = count * sizeof(*contacts);
+    CAROM_DEVICE_TRY(carom_device_finish(device));
+    if (count == 0) return CAROM_OK;
+    CAROM_DEVICE_TRY(carom_device_reserve(device, &scene->given, bytes, "contacts"));
+    CAROM_DEVICE_TRY(carom_device_copy(device, scene->given.data, contacts, bytes,
+                                       cudaMemcpyHostToDevice, "copying contacts"));
+    scene->given_count = count;
+    return CAROM_OK;
 }
 
 /* ---- Contacts -------------------------------------------------------------------------------- */
@@ -340,14 +597,17 @@ static __device__ inline bool scene_cuda_has(const scene_key *keys, uint64_t cou
 struct scene_cuda_view {
     carom_convex_bodies_view bodies;
     const carom_pair *pairs;
-    const uint64_t *device_count; /* of pairs */
+    const uint64_t *device_count; /* of pairs; NULL: there are pair_capacity */
     uint64_t pair_capacity;
     const carom_convex_result *results;
     double reach;
     const scene_key *ignored;
     uint64_t ignored_count;
+    const carom_scene_contact *given;
+    uint64_t given_count;
 
     __device__ uint64_t pair_count() const {
+        if (device_count == nullptr) return pair_capacity;
         return *device_count < pair_capacity ? *device_count : pair_capacity;
     }
 };
@@ -356,13 +616,20 @@ static __global__ void __launch_bounds__(SCENE_CUDA_THREADS)
     scene_cuda_collect(scene_cuda_view w, scene_key *keys, uint32_t *indices, uint64_t capacity,
                        carom_device_counters *counters) {
     carom_device_begin();
-    uint64_t count = w.pair_count(), stride = (uint64_t)gridDim.x * SCENE_CUDA_THREADS;
+    const uint64_t pairs = w.pair_count(), count = pairs + w.given_count;
+    uint64_t stride = (uint64_t)gridDim.x * SCENE_CUDA_THREADS;
     unsigned lane = threadIdx.x % CAROM_WARP;
     for (uint64_t base = (uint64_t)blockIdx.x * SCENE_CUDA_THREADS; base < count; base += stride) {
         uint64_t i = base + threadIdx.x;
         bool has = false;
         scene_key key = 0;
-        if (i < count) {
+        uint32_t index = (uint32_t)i;
+        if (i >= pairs && i < count) {
+            const carom_scene_contact *c = &w.given[i - pairs];
+            key = (scene_key)c->a << 32 | c->b;
+            index = SCENE_CUDA_GIVEN | (uint32_t)(i - pairs);
+            has = true;
+        } else if (i < pairs) {
             carom_pair pair = w.pairs[i];
             key = (scene_key)pair.a << 32 | pair.b;
             has = carom_scene_is_contact(&w.results[i], w.reach) &&
@@ -376,7 +643,7 @@ static __global__ void __launch_bounds__(SCENE_CUDA_THREADS)
         at = __shfl_sync(~0u, at, 0) + (unsigned)__popc(mask & ((1u << lane) - 1u));
         if (!has || at >= capacity) continue;
         keys[at] = key;
-        indices[at] = (uint32_t)i;
+        indices[at] = index;
     }
 }
 
@@ -395,6 +662,10 @@ static __global__ void __launch_bounds__(CAROM_POINTS_THREADS)
     for (uint64_t j = first; j < count; j += stride) {
         uint32_t i = indices[j];
         carom_pair ids = {(uint32_t)(keys[j] >> 32), (uint32_t)keys[j]};
+        if (w.given_count != 0 && (i & SCENE_CUDA_GIVEN) != 0) {
+            contacts[j] = w.given[i & ~SCENE_CUDA_GIVEN];
+            continue;
+        }
         carom_convex_device_pair pair;
         carom_convex_contact *points = nullptr;
         uint32_t found = 0;
@@ -560,14 +831,18 @@ static carom_status scene_cuda_step_reserve(carom_device *device, carom_device_o
 static scene_cuda_view view_of_scene(const scene_cuda_step_arguments *a) {
     const carom_device_scene *scene = a->scene;
     carom_device_bodies bodies = bodies_of_scene(scene);
+    const carom_cuda_pairs *pairs = scene->splits ? &scene->convex : &scene->pairs;
+    /* the host has finished the splitting, whose counters are others' by now */
     return scene_cuda_view{carom_convex_view_of(&bodies),
-                           scene->pairs.data,
-                           scene->pairs.device_count,
-                           scene->pairs.capacity,
+                           pairs->data,
+                           scene->splits ? nullptr : pairs->device_count,
+                           scene->splits ? pairs->count : pairs->capacity,
                            a->results->data,
                            scene->reach,
                            (const scene_key *)scene->ignored.data,
-                           scene->ignored_count};
+                           scene->ignored_count,
+                           (const carom_scene_contact *)scene->given.data,
+                           scene->given_count};
 }
 
 /* Queues the lookups of this step's keys in those of the last step, and the reverse. */
@@ -632,7 +907,10 @@ static carom_status scene_cuda_step_finish(carom_device *, carom_device_op *op,
         scene->wanted = carom_device_enlarged(contacts);
         return CAROM_OK;
     }
-    if (a->contacts != nullptr) a->contacts->count = contacts;
+    if (a->contacts != nullptr) {
+        a->contacts->count = contacts;
+        a->contacts->host_items = scene->given_count;
+    }
     if (a->begun != nullptr) a->begun->count = counters->n[SCENE_CUDA_N_BEGUN];
     if (a->ended != nullptr) a->ended->count = counters->n[SCENE_CUDA_N_ENDED];
     CAROM_ASSERT(scene->last_count + counters->n[SCENE_CUDA_N_BEGUN] ==
@@ -673,8 +951,14 @@ extern "C" __attribute__((visibility("default"))) const carom_cuda_scenes carom_
     set_objects,
     set_poses,
     scene_cuda_set_ignored,
+    scene_cuda_get_poses,
     scene_cuda_move,
     scene_cuda_find_boxes,
+    scene_cuda_split_pairs,
+    scene_cuda_mesh_pairs,
+    scene_cuda_get_mesh_pairs,
+    scene_cuda_query_faces,
+    scene_cuda_set_mesh_contacts,
     scene_cuda_find_contacts,
     scene_cuda_is_complete,
     scene_cuda_commit,

@@ -100,30 +100,49 @@ double carom_scene_clearing_shift(const carom_scene_object *a, const carom_scene
                        (fabs(shift) + carom_vec_largest(b->pose.t) + scene_box_extent(&a->box));
 }
 
-/* Sets normal, depth and error. The two overlap as they are, and do not when b is moved by `high`.
- * `guess` is a shift to begin with, or 0. */
-static carom_status scene_depth_along(const scene_depth_search *s, carom_vec3 n, double high,
-                                      double guess) {
-    double low = 0.0;
-    double at = guess > 0.0 && guess < high ? guess : 0.5 * high;
+/* Begins with a direction: the two overlap as they are, and do not when b is moved by `high`. */
+static carom_scene_along scene_along_make(carom_vec3 n, double high, double guess) {
+    carom_scene_along s = {.normal = n, .high = high, .guess = guess};
+    s.at = guess > 0.0 && guess < high ? guess : 0.5 * high;
+    s.done = !(s.high - s.low > SCENE_DEPTH_PART * s.high);
+    return s;
+}
+
+void carom_scene_along_take(carom_scene_along *s, bool overlaps) {
+    double step = overlaps ? s->at + (s->at - s->low) + SCENE_DEPTH_PART * s->high : s->at;
+    CAROM_ASSERT(!s->done);
+    if (overlaps)
+        s->low = s->at;
+    else
+        s->high = s->at;
+    /* Twice as far while all shifts overlapped; then halves. */
+    s->at = overlaps && s->guess > 0.0 && step < s->high ? step : s->low + 0.5 * (s->high - s->low);
+    if (!overlaps) s->guess = 0.0;
+    s->done = !(s->at > s->low && s->at < s->high) || /* neighbouring doubles */
+              !(s->high - s->low > SCENE_DEPTH_PART * s->high);
+    CAROM_ASSERT(s->low >= 0.0 && s->low <= s->high);
+}
+
+void carom_scene_along_begin(const carom_scene_object *a, const carom_scene_object *b,
+                             const carom_solid_result *overlap, carom_scene_along *s) {
+    double force = overlap != NULL ? carom_length(overlap->force) : 0.0, guess = 0.0;
+    carom_vec3 n = overlap != NULL ? carom_scene_out_of(a, b, overlap) : carom_scene_between(a, b);
+    if (overlap != NULL && force > SCENE_FORCE_ERRORS * overlap->force_error)
+        guess = overlap->volume / force;
+    *s = scene_along_make(n, carom_scene_clearing_shift(a, b, n), guess);
+}
+
+/* Searches along a direction, and sets normal, depth and error. */
+static carom_status scene_depth_along(const scene_depth_search *s, carom_scene_along along) {
     bool overlaps;
-    while (high - low > SCENE_DEPTH_PART * high) {
-        CAROM_TRY(overlaps_at(s->q, s->a, s->b, n, at, &overlaps));
-        double step = overlaps ? at + (at - low) + SCENE_DEPTH_PART * high : at;
-        if (overlaps)
-            low = at;
-        else
-            high = at;
-        /* Twice as far while all shifts overlapped; then halves. */
-        at = overlaps && guess > 0.0 && step < high ? step : low + 0.5 * (high - low);
-        if (!overlaps) guess = 0.0;
-        if (!(at > low && at < high)) break; /* neighbouring doubles */
-        CAROM_TRY(carom_progress_look(s->q->context));
+    while (!along.done) {
+        CAROM_TRY(overlaps_at(s->q, s->a, s->b, along.normal, along.at, &overlaps));
+        carom_scene_along_take(&along, overlaps);
+        if (!along.done) CAROM_TRY(carom_progress_look(s->q->context));
     }
-    CAROM_ASSERT(low >= 0.0 && low <= high);
-    s->c->normal = n;
-    s->c->depth = high;
-    s->c->error = high - low;
+    s->c->normal = along.normal;
+    s->c->depth = along.high;
+    s->c->error = along.high - along.low;
     return CAROM_OK;
 }
 
@@ -138,7 +157,7 @@ static carom_status scene_depth_try(const scene_depth_search *s, carom_vec3 n) {
         if (overlaps) return CAROM_OK;
         high = less;
     }
-    return scene_depth_along(s, n, high, 0.0);
+    return scene_depth_along(s, scene_along_make(n, high, 0.0));
 }
 
 static bool scene_depth_is_proved(const scene_depth_search *s) {
@@ -299,7 +318,7 @@ static carom_status scene_bound_by_hulls(scene_depth_search *s) {
         return CAROM_OK;
     carom_convex shape_a = scene_hull_shape(&a), shape_b = scene_hull_shape(&b);
     CAROM_TRY(
-        carom_convex_depth(s->q->context, &shape_a, &s->a->pose, &shape_b, &s->b->pose, NULL, &r));
+        carom_convex_depth_on_cpu(s->q->context, &shape_a, &s->a->pose, &shape_b, &s->b->pose, &r));
     if (r.relation == CAROM_RELATION_APART || !(r.depth > 0.0)) return CAROM_OK;
     carom_scene_candidates_add(&s->of, r.normal);
     double bound = r.depth - r.error - s->slack;
@@ -350,7 +369,7 @@ static carom_status scene_depth_search_more(scene_depth_search *s, carom_vec3 ce
 
 carom_status carom_scene_find_depth(const carom_scene_question *q, const carom_scene_object *a,
                                     const carom_scene_object *b, const carom_solid_result *overlap,
-                                    carom_scene_contact *c) {
+                                    const carom_scene_along *ahead, carom_scene_contact *c) {
     scene_depth_search s = {.q = q,
                             .a = a,
                             .b = b,
@@ -360,12 +379,15 @@ carom_status carom_scene_find_depth(const carom_scene_question *q, const carom_s
     s.slack = SCENE_BOUND_SLACK * ((scene_box_extent(&a->box) + scene_box_extent(&b->box)) +
                                    (carom_vec_largest(a->box.low) + carom_vec_largest(a->pose.t)) +
                                    (carom_vec_largest(b->box.low) + carom_vec_largest(b->pose.t)));
-    double force = overlap != NULL ? carom_length(overlap->force) : 0.0, guess = 0.0;
+    double force = overlap != NULL ? carom_length(overlap->force) : 0.0;
     bool forced = overlap != NULL && force > SCENE_FORCE_ERRORS * overlap->force_error;
-    carom_vec3 n = overlap != NULL ? carom_scene_out_of(a, b, overlap) : carom_scene_between(a, b);
-    if (forced) guess = overlap->volume / force;
-    CAROM_TRY(scene_depth_along(&s, n, carom_scene_clearing_shift(a, b, n), guess));
-    carom_scene_candidates_add(&s.of, n);
+    carom_scene_along first;
+    if (ahead != NULL)
+        first = *ahead;
+    else
+        carom_scene_along_begin(a, b, overlap, &first);
+    CAROM_TRY(scene_depth_along(&s, first));
+    carom_scene_candidates_add(&s.of, first.normal);
     if (!forced || q->least_depth)
         CAROM_TRY(scene_depth_search_more(&s, overlap != NULL ? overlap->centroid
                                                               : carom_vec(0.0, 0.0, 0.0)));

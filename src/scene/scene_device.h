@@ -13,13 +13,37 @@ extern "C" {
 /* The objects of a scene in device memory, and the contacts of its last step. */
 typedef struct carom_device_scene carom_device_scene;
 
+/* What is at an id. */
+#define CAROM_DEVICE_SCENE_NONE   0u
+#define CAROM_DEVICE_SCENE_CONVEX 1u
+#define CAROM_DEVICE_SCENE_MESH   2u /* whose pairs are answered by other engines */
+
 /* An object that was added or removed. */
 typedef struct carom_device_scene_object {
-    carom_device_shape shape;
+    carom_device_shape shape; /* of a convex object */
+    carom_bounds local;       /* of a mesh, in its own frame */
     carom_pose pose;
     uint32_t id;
-    uint32_t live;
+    uint32_t kind; /* CAROM_DEVICE_SCENE_... */
 } carom_device_scene_object;
+
+/* A triangle as queries of convex shapes see it: the hull of three vertices, flat, with two faces
+ * back to back. Nothing owns it; it is two views of the arrays here, and of tables of its topology
+ * (scene_narrow.c). */
+typedef struct carom_scene_triangle {
+    carom_vec3 vertices[3], normals[2];
+    carom_hull_block block;
+    carom_hull_view view;
+    carom_hull_faces faces;
+    carom_pose pose; /* at its first corner, so that coordinates are small */
+} carom_scene_triangle;
+
+/* A convex object, a, and a triangle of a mesh, b. */
+typedef struct carom_device_scene_face {
+    carom_device_shape shape;
+    carom_pose pose;
+    carom_scene_triangle triangle;
+} carom_device_scene_face;
 
 /* An object that was moved. */
 typedef struct carom_device_scene_pose {
@@ -29,8 +53,9 @@ typedef struct carom_device_scene_pose {
 
 /* What a step queues the broad and the narrow phase with. */
 typedef struct carom_device_scene_step {
-    const carom_bounds *boxes; /* by id; empty where there is no object */
-    carom_cuda_pairs *pairs;   /* for those of boxes */
+    const carom_bounds *boxes;      /* by id; empty where there is no object */
+    carom_cuda_pairs *pairs;        /* for those of boxes */
+    const carom_cuda_pairs *convex; /* of these, those of two convex objects, once they are split */
     carom_device_bodies bodies;
 } carom_device_scene_step;
 
@@ -53,6 +78,8 @@ typedef struct carom_cuda_scenes {
                               const carom_device_scene_pose *poses, uint64_t count);
     carom_status (*set_ignored)(carom_device *device, carom_device_scene *scene,
                                 const uint64_t *keys, uint64_t count);
+    /* Copies the poses of all ids to the host, and waits. */
+    carom_status (*get_poses)(carom_device *device, carom_device_scene *scene, carom_pose *poses);
 
     /* Queues: takes the poses of the first ids from device memory. */
     carom_status (*move)(carom_device *device, carom_device_scene *scene, const carom_pose *poses,
@@ -63,6 +90,21 @@ typedef struct carom_cuda_scenes {
      * contacts. */
     carom_status (*find_boxes)(carom_device *device, carom_device_scene *scene,
                                carom_device_scene_step *step);
+    /* Of a scene with meshes, in between: queues the splitting of the pairs of boxes. Once all that
+     * is queued is finished, the host reads those with a mesh, `count` of them, and gives the
+     * contacts that it found, with their keys, sorted. */
+    carom_status (*split)(carom_device *device, carom_device_scene *scene);
+    uint64_t (*mesh_pairs)(const carom_device_scene *scene);
+    carom_status (*get_mesh_pairs)(carom_device *device, const carom_device_scene *scene,
+                                   carom_pair *pairs);
+    /* Answers convex objects and triangles, and waits; nothing else is queued. */
+    carom_status (*query_faces)(carom_device *device, carom_device_scene *scene,
+                                const carom_cuda_convex *convex,
+                                const carom_device_scene_face *faces, uint32_t count, double reach,
+                                carom_cuda_convex_manifolds *on_device,
+                                carom_convex_manifold *manifolds);
+    carom_status (*set_mesh_contacts)(carom_device *device, carom_device_scene *scene,
+                                      const carom_scene_contact *contacts, uint64_t count);
     carom_status (*find_contacts)(carom_device *device, carom_device_scene *scene,
                                   const carom_cuda_convex_results *results,
                                   carom_cuda_scene_contacts *contacts, carom_cuda_pairs *begun,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_item.h: what CPU and GPU share of scenes: the box of an object for the broad phase, whether
- * an answer is a contact, and the contact of two convex shapes. */
+/* scene_item.h: what CPU and GPU share of scenes: boxes of objects, also for the broad phase,
+ * whether an answer is a contact, and the contact of two convex shapes. */
 #ifndef CAROM_SRC_SCENE_SCENE_ITEM_H
 #define CAROM_SRC_SCENE_SCENE_ITEM_H
 
@@ -9,6 +9,31 @@
 
 #include "carom/scene.h"
 #include "geom/length.h"
+#include "geom/pose.h"
+
+/* Of the box of a mesh, relative to coordinates: a hundred roundings. */
+#define CAROM_SCENE_MESH_SLACK 0x1p-45
+
+/* The box of a mesh or packing in a frame; `local` is the one in its own. */
+CAROM_ITEM carom_bounds carom_scene_mesh_box(const carom_bounds *local, const carom_frame *f) {
+    if (!(local->low.x <= local->high.x)) return carom_bounds_empty(); /* no vertices */
+    carom_vec3 c = carom_vec(0.5 * local->low.x + 0.5 * local->high.x,
+                             0.5 * local->low.y + 0.5 * local->high.y,
+                             0.5 * local->low.z + 0.5 * local->high.z);
+    carom_vec3 h = carom_vec_sub(local->high, c), at = carom_frame_apply(f, c), half;
+    carom_vec3 most = carom_vec(CAROM_MAX(fabs(local->low.x), fabs(local->high.x)),
+                                CAROM_MAX(fabs(local->low.y), fabs(local->high.y)),
+                                CAROM_MAX(fabs(local->low.z), fabs(local->high.z)));
+    double slack = CAROM_SCENE_MESH_SLACK *
+                   ((most.x + most.y + most.z) + (fabs(f->t.x) + fabs(f->t.y) + fabs(f->t.z)));
+    half.x = ((fabs(f->r[0]) * h.x + fabs(f->r[1]) * h.y) + fabs(f->r[2]) * h.z) + slack;
+    half.y = ((fabs(f->r[3]) * h.x + fabs(f->r[4]) * h.y) + fabs(f->r[5]) * h.z) + slack;
+    half.z = ((fabs(f->r[6]) * h.x + fabs(f->r[7]) * h.y) + fabs(f->r[8]) * h.z) + slack;
+    carom_bounds box;
+    box.low = carom_vec_sub(at, half);
+    box.high = carom_vec_add(at, half);
+    return box;
+}
 
 /* Of an enlarged box, relative to reach and coordinates: its sums are rounded by 2^-53. */
 #define CAROM_SCENE_ENLARGE_SLACK 0x1p-50

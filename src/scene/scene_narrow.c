@@ -124,21 +124,11 @@ static carom_status narrow_two_convex(const carom_scene_question *q, carom_arena
 
 /* ---- A convex shape and a mesh --------------------------------------------------------------- */
 
-/* A triangle as queries of convex shapes see it: the hull of three vertices, flat, with two faces
- * back to back. Nothing owns it; it is two views of the arrays here. */
-typedef struct scene_triangle {
-    carom_vec3 vertices[3], normals[2];
-    carom_hull_block block;
-    carom_hull_view view;
-    carom_hull_faces faces;
-    carom_pose pose; /* at its first corner, so that coordinates are small */
-} scene_triangle;
-
 static const uint64_t scene_triangle_offsets[3] = {0, 3, 6};
 static const uint32_t scene_triangle_corners[6] = {0, 1, 2, 0, 2, 1};
 static const uint32_t scene_triangle_edges[6] = {0, 1, 2, 2, 1, 0};
 
-static void scene_triangle_make(const carom_triangle *t, scene_triangle *f) {
+void carom_scene_triangle_make(const carom_triangle *t, carom_scene_triangle *f) {
     carom_vec3 at[3], centre;
     double largest = 0.0, outer = 0.0;
     for (int i = 0; i < 3; ++i) {
@@ -188,10 +178,8 @@ typedef struct face_search {
     const carom_scene_object *shape;
     carom_soup_view mesh;
     carom_frame frame; /* of the mesh */
-    carom_scene_contact *c;
-    carom_convex_contact points[2 * CAROM_CONVEX_MOST_CONTACTS];
-    bool in_contact;
-    bool any; /* the contact holds a result */
+    carom_scene_faces found;
+    carom_scene_triangles *list; /* of triangles, instead of answers */
     carom_status status;
 } face_search;
 
@@ -212,14 +200,73 @@ static uint32_t mesh_feature(uint32_t triangle, uint32_t feature) {
     return kind | (index & CAROM_CONVEX_FEATURE_INDEX);
 }
 
+static void turn_round(carom_scene_contact *c) {
+    c->normal = carom_vec_scale(c->normal, -1.0);
+    for (uint32_t i = 0; i < c->point_count; ++i) {
+        carom_convex_contact p = c->points[i];
+        c->points[i].point_a = p.point_b;
+        c->points[i].point_b = p.point_a;
+        c->points[i].feature_a = p.feature_b;
+        c->points[i].feature_b = p.feature_a;
+    }
+}
+
+void carom_scene_faces_begin(carom_scene_faces *f, carom_scene_contact *contact) {
+    memset(contact, 0, sizeof(*contact));
+    contact->method = CAROM_SCENE_CONTACT_METHOD_CONVEX_FACES;
+    f->c = contact;
+    f->in_contact = f->any = false;
+}
+
+void carom_scene_faces_take(carom_scene_faces *f, double reach, uint32_t triangle,
+                            carom_convex_manifold *m) {
+    carom_scene_contact *c = f->c;
+    if (!carom_scene_is_contact(&m->result, reach)) return;
+    f->in_contact = true;
+    if (m->result.relation != CAROM_RELATION_APART) ++c->triangle_pairs;
+    if (!f->any || is_deeper(&m->result, c)) {
+        c->relation = m->result.relation;
+        c->normal = m->result.normal;
+        c->distance = m->result.distance;
+        c->depth = m->result.depth;
+        c->error = m->result.error;
+        f->any = true;
+    }
+    CAROM_ASSERT(c->point_count <= CAROM_CONVEX_MOST_CONTACTS && m->count != 0);
+    for (uint32_t i = 0; i < m->count; ++i) {
+        m->points[i].feature_b = mesh_feature(triangle, m->points[i].feature_b);
+        f->points[c->point_count + i] = m->points[i];
+    }
+    c->point_count = carom_convex_choose_points(f->points, c->point_count + m->count, c->normal);
+}
+
+void carom_scene_faces_end(carom_scene_faces *f, bool turned) {
+    carom_scene_contact *c = f->c;
+    for (uint32_t i = 0; i < c->point_count; ++i) c->points[i] = f->points[i];
+    carom_scene_put_deepest_first(c->points, c->point_count);
+    if (turned) turn_round(c);
+}
+
+static carom_triangle posed_triangle(const carom_soup_view *mesh, const carom_frame *frame,
+                                     uint32_t triangle) {
+    carom_triangle t = carom_soup_view_triangle(mesh, triangle);
+    for (int i = 0; i < 3; ++i) t.corner[i] = carom_frame_apply(frame, t.corner[i]);
+    return t;
+}
+
 static carom_status take_triangle(face_search *s, uint32_t triangle) {
-    carom_scene_contact *c = s->c;
-    carom_triangle t = carom_soup_view_triangle(&s->mesh, triangle);
     const carom_convex polytope = {.kind = CAROM_CONVEX_KIND_HULL}; /* that of the view */
+    carom_triangle t = posed_triangle(&s->mesh, &s->frame, triangle);
     carom_convex_manifold m;
-    scene_triangle f;
-    for (int i = 0; i < 3; ++i) t.corner[i] = carom_frame_apply(&s->frame, t.corner[i]);
-    scene_triangle_make(&t, &f);
+    carom_scene_triangle f;
+    carom_scene_triangle_make(&t, &f);
+    if (s->list != NULL) {
+        carom_scene_triangles *list = s->list;
+        if (!carom_scene_triangles_reserve(list, &s->q->context->allocator, list->count + 1))
+            return carom_fail_memory(s->q->context, list->count * sizeof(f), "triangles");
+        list->data[list->count++] = (carom_scene_listed){f, triangle};
+        return CAROM_OK;
+    }
     carom_convex_question_item item = {.a = &s->shape->convex,
                                        .b = &polytope,
                                        .hull_a = s->shape->hull,
@@ -228,23 +275,7 @@ static carom_status take_triangle(face_search *s, uint32_t triangle) {
                                        .pose_b = &f.pose};
     CAROM_TRY(narrow_shapes(s->q, s->arena, &item, carom_convex_hull_faces(&s->shape->convex),
                             &f.faces, &m));
-    if (!carom_scene_is_contact(&m.result, s->q->reach)) return CAROM_OK;
-    s->in_contact = true;
-    if (m.result.relation != CAROM_RELATION_APART) ++c->triangle_pairs;
-    if (!s->any || is_deeper(&m.result, c)) {
-        c->relation = m.result.relation;
-        c->normal = m.result.normal;
-        c->distance = m.result.distance;
-        c->depth = m.result.depth;
-        c->error = m.result.error;
-        s->any = true;
-    }
-    CAROM_ASSERT(c->point_count <= CAROM_CONVEX_MOST_CONTACTS && m.count != 0);
-    for (uint32_t i = 0; i < m.count; ++i) {
-        m.points[i].feature_b = mesh_feature(triangle, m.points[i].feature_b);
-        s->points[c->point_count + i] = m.points[i];
-    }
-    c->point_count = carom_convex_choose_points(s->points, c->point_count + m.count, c->normal);
+    carom_scene_faces_take(&s->found, s->q->reach, triangle, &m);
     return CAROM_OK;
 }
 
@@ -287,41 +318,53 @@ static carom_box shape_box(const face_search *s) {
     return carom_box_enlarge(carom_box_of_bounds(b.low, b.high, s->mesh.origin), 0.0f);
 }
 
-static void turn_round(carom_scene_contact *c) {
-    c->normal = carom_vec_scale(c->normal, -1.0);
-    for (uint32_t i = 0; i < c->point_count; ++i) {
-        carom_convex_contact p = c->points[i];
-        c->points[i].point_a = p.point_b;
-        c->points[i].point_b = p.point_a;
-        c->points[i].feature_a = p.feature_b;
-        c->points[i].feature_b = p.feature_a;
-    }
-}
-
-static carom_status narrow_faces(const carom_scene_question *q, carom_arena *arena,
-                                 const carom_scene_object *shape, const carom_scene_object *mesh,
-                                 carom_scene_contact *c, bool *in_contact) {
-    carom_arena_mark mark = carom_arena_get_mark(arena);
-    carom_bvh_found *found = CAROM_ARENA_TAKE(arena, carom_bvh_found, 1);
+/* Takes all triangles near the shape, in the order of the mesh's tree on the CPU. */
+static carom_status search_faces(face_search *s) {
+    carom_arena_mark mark = carom_arena_get_mark(s->arena);
+    carom_bvh_found *found = CAROM_ARENA_TAKE(s->arena, carom_bvh_found, 1);
     if (found == NULL) return CAROM_NO_MEMORY;
-    face_search s = {
-        .q = q, .arena = arena, .shape = shape, .frame = carom_frame_make(&mesh->pose), .c = c};
-    carom_soup_get_view(mesh->soup, &s.mesh);
-    c->method = CAROM_SCENE_CONTACT_METHOD_CONVEX_FACES;
     found->count = 0;
     found->visits = 0;
     found->flush = take_found;
-    found->user = &s;
-    carom_box box = shape_box(&s);
-    if (s.mesh.bvh->level_count != 0 &&
-        CAROM_CPU_CALL(q->context, carom_bvh_find_box)(s.mesh.bvh, &box, 0, found))
+    found->user = s;
+    carom_box box = shape_box(s);
+    if (s->mesh.bvh->level_count != 0 &&
+        CAROM_CPU_CALL(s->q->context, carom_bvh_find_box)(s->mesh.bvh, &box, 0, found))
         (void)take_found(found);
-    carom_arena_rewind(arena, mark);
-    CAROM_TRY(s.status);
-    for (uint32_t i = 0; i < c->point_count; ++i) c->points[i] = s.points[i];
-    carom_scene_put_deepest_first(c->points, c->point_count);
-    *in_contact = s.in_contact;
+    carom_arena_rewind(s->arena, mark);
+    return s->status;
+}
+
+static carom_status narrow_faces(const carom_scene_question *q, carom_arena *arena, bool turned,
+                                 const carom_scene_object *shape, const carom_scene_object *mesh,
+                                 carom_scene_contact *c, bool *in_contact) {
+    face_search s = {
+        .q = q, .arena = arena, .shape = shape, .frame = carom_frame_make(&mesh->pose)};
+    carom_soup_get_view(mesh->soup, &s.mesh);
+    carom_scene_faces_begin(&s.found, c);
+    CAROM_TRY(search_faces(&s));
+    carom_scene_faces_end(&s.found, turned);
+    *in_contact = s.found.in_contact;
     return CAROM_OK;
+}
+
+/* The soup of a mesh with its tree on the CPU. */
+static carom_status scene_narrow_on_cpu(carom_context *context, const carom_scene_object *mesh,
+                                        carom_soup_view *view) {
+    if (mesh->solid == NULL) return carom_soup_get_view_on_cpu(context, mesh->soup, view);
+    carom_soup_get_view(mesh->solid->soup, view);
+    return CAROM_OK;
+}
+
+carom_status carom_scene_list_faces(const carom_scene_question *q, const carom_scene_object *shape,
+                                    const carom_scene_object *mesh, carom_scene_triangles *list) {
+    face_search s = {.q = q,
+                     .arena = carom_scratch(q->context, 0),
+                     .shape = shape,
+                     .frame = carom_frame_make(&mesh->pose),
+                     .list = list};
+    CAROM_TRY(scene_narrow_on_cpu(q->context, mesh, &s.mesh));
+    return search_faces(&s);
 }
 
 carom_status carom_scene_narrow_convex(const carom_scene_question *q, uint32_t worker,
@@ -331,11 +374,8 @@ carom_status carom_scene_narrow_convex(const carom_scene_question *q, uint32_t w
     CAROM_ASSERT(carom_scene_is_light(carom_scene_kind_state(a) | carom_scene_kind_state(b)));
     if (!carom_scene_is_mesh(a) && !carom_scene_is_mesh(b))
         return narrow_two_convex(q, arena, a, b, contact, in_contact);
-    memset(contact, 0, sizeof(*contact));
     bool turned = carom_scene_is_mesh(a);
-    CAROM_TRY(narrow_faces(q, arena, turned ? b : a, turned ? a : b, contact, in_contact));
-    if (turned) turn_round(contact);
-    return CAROM_OK;
+    return narrow_faces(q, arena, turned, turned ? b : a, turned ? a : b, contact, in_contact);
 }
 
 /* Loads what is written: a contact is in no cache, and all that is stored behind it would wait for
@@ -511,22 +551,27 @@ static void take_gap(carom_scene_contact *c, double distance, carom_vec3 point_a
     c->points[0] = carom_scene_point(point_a, point_b, -distance);
 }
 
-/* A posed point of a face of a mesh; false when it has none. */
-static bool some_point(const carom_scene_object *o, carom_vec3 *point) {
+/* A posed point of a face of a mesh; false in *any: it has none. */
+static carom_status some_point(carom_context *context, const carom_scene_object *o,
+                               carom_vec3 *point, bool *any) {
     carom_soup_view view;
     carom_frame f = carom_frame_make(&o->pose);
-    carom_soup_get_view(o->soup, &view);
-    if (view.bvh->level_count == 0) return false;
+    CAROM_TRY(scene_narrow_on_cpu(context, o, &view)); /* its tree says which face is the first */
+    *any = view.bvh->level_count != 0;
+    if (!*any) return CAROM_OK;
     uint32_t vertex = carom_soup_view_corners(&view, view.bvh->items[0])[0];
     *point = carom_frame_apply(&f, carom_soup_view_position(&view, vertex));
-    return true;
+    return CAROM_OK;
 }
 
 carom_status carom_scene_soup_inside(const carom_scene_question *q, const carom_scene_object *solid,
                                      const carom_scene_object *soup, bool *inside) {
     carom_vec3 point;
+    bool any;
     *inside = false;
-    if (solid->solid == NULL || !some_point(soup, &point)) return CAROM_OK;
+    if (solid->solid == NULL) return CAROM_OK;
+    CAROM_TRY(some_point(q->context, soup, &point, &any));
+    if (!any) return CAROM_OK;
     return scene_narrow_is_inside(q, solid, to_mesh(solid, point), inside);
 }
 
@@ -534,10 +579,10 @@ carom_status carom_scene_soup_inside(const carom_scene_question *q, const carom_
  */
 
 static carom_status narrow_soups(const carom_scene_question *q, const carom_scene_object *a,
-                                 const carom_scene_object *b, carom_scene_contact *c,
-                                 bool *in_contact) {
+                                 const carom_scene_object *b, const carom_scene_ahead *ahead,
+                                 carom_scene_contact *c, bool *in_contact) {
     c->method = CAROM_SCENE_CONTACT_METHOD_FACES;
-    CAROM_TRY(find_intersection(q, a, b, c, in_contact));
+    if (ahead->meet == NULL || *ahead->meet) CAROM_TRY(find_intersection(q, a, b, c, in_contact));
     if (!*in_contact) {
         q->segments->count = 0;
         const carom_scene_object *solid = a->solid != NULL ? a : b;
@@ -548,11 +593,14 @@ static carom_status narrow_soups(const carom_scene_question *q, const carom_scen
     if (*in_contact)
         return q->skip_depth || c->relation == CAROM_RELATION_TOUCHING
                    ? CAROM_OK
-                   : carom_scene_find_depth(q, a, b, NULL, c);
+                   : carom_scene_find_depth(q, a, b, NULL, NULL, c);
     if (!(q->reach > 0.0)) return CAROM_OK;
     carom_soup_gap gap;
-    CAROM_TRY(carom_soup_cross_distance(q->context, a->soup, &a->pose, b->soup, &b->pose, q->reach,
-                                        &gap));
+    if (ahead->gap != NULL)
+        gap = *ahead->gap;
+    else
+        CAROM_TRY(carom_soup_cross_distance(q->context, a->soup, &a->pose, b->soup, &b->pose,
+                                            q->reach, &gap));
     *in_contact = gap.distance <= q->reach;
     if (!*in_contact) return CAROM_OK;
     take_gap(c, gap.distance, gap.point_a, gap.point_b,
@@ -566,12 +614,15 @@ static carom_status narrow_soups(const carom_scene_question *q, const carom_scen
 /* ---- Two solids ------------------------------------------------------------------------------ */
 
 static carom_status narrow_solids(const carom_scene_question *q, const carom_scene_object *a,
-                                  const carom_scene_object *b, carom_scene_contact *c,
-                                  bool *in_contact) {
+                                  const carom_scene_object *b, const carom_scene_ahead *ahead,
+                                  carom_scene_contact *c, bool *in_contact) {
     carom_solid_result overlap;
     carom_solid_query_def def = {.distance = q->reach > 0.0};
-    CAROM_TRY(
-        carom_solid_overlap(q->context, a->solid, &a->pose, b->solid, &b->pose, &def, &overlap));
+    if (ahead->overlap != NULL)
+        overlap = *ahead->overlap;
+    else
+        CAROM_TRY(carom_solid_overlap(q->context, a->solid, &a->pose, b->solid, &b->pose, &def,
+                                      &overlap));
     c->method = CAROM_SCENE_CONTACT_METHOD_SOLIDS;
     c->relation = overlap.relation;
     c->volume = overlap.volume;
@@ -598,21 +649,21 @@ static carom_status narrow_solids(const carom_scene_question *q, const carom_sce
         c->relation = CAROM_RELATION_TOUCHING; /* also where faces cross without common space */
         return CAROM_OK;
     }
-    if (!q->skip_depth) CAROM_TRY(carom_scene_find_depth(q, a, b, &overlap, c));
+    if (!q->skip_depth) CAROM_TRY(carom_scene_find_depth(q, a, b, &overlap, ahead->along, c));
     c->point_count = 1;
     c->points[0] = carom_scene_point(overlap.centroid, overlap.centroid, c->depth);
     return CAROM_OK;
 }
 
 carom_status carom_scene_narrow_meshes(const carom_scene_question *q, const carom_scene_object *a,
-                                       const carom_scene_object *b, carom_scene_contact *contact,
-                                       bool *in_contact) {
+                                       const carom_scene_object *b, const carom_scene_ahead *ahead,
+                                       carom_scene_contact *contact, bool *in_contact) {
     memset(contact, 0, sizeof(*contact));
     *in_contact = false;
     if (a->solid != NULL && b->solid != NULL)
-        CAROM_TRY(narrow_solids(q, a, b, contact, in_contact));
+        CAROM_TRY(narrow_solids(q, a, b, ahead, contact, in_contact));
     else
-        CAROM_TRY(narrow_soups(q, a, b, contact, in_contact));
+        CAROM_TRY(narrow_soups(q, a, b, ahead, contact, in_contact));
     /* Only convex objects are ruled out by a direction. */
     if (!*in_contact) contact->normal = carom_vec(0.0, 0.0, 0.0);
     return CAROM_OK;
@@ -621,7 +672,8 @@ carom_status carom_scene_narrow_meshes(const carom_scene_question *q, const caro
 carom_status carom_scene_narrow_heavy(const carom_scene_question *q, const carom_scene_object *a,
                                       const carom_scene_object *b, carom_scene_contact *contact,
                                       bool *in_contact) {
+    const carom_scene_ahead nothing = {NULL, NULL, NULL, NULL};
     return a->tree != NULL || b->tree != NULL
                ? carom_scene_narrow_packing(q, a, b, contact, in_contact)
-               : carom_scene_narrow_meshes(q, a, b, contact, in_contact);
+               : carom_scene_narrow_meshes(q, a, b, &nothing, contact, in_contact);
 }

@@ -129,7 +129,7 @@ carom_status carom_scene_query_objects(carom_context *context, const carom_scene
     carom_pairs faces = {0};
     carom_soup_segments segments = {0};
     objects_query q = {.question = {context, scene->reach, scene->skip_depth, scene->least_depth,
-                                    &faces, &segments},
+                                    &faces, &segments, NULL},
                        .scene = scene};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);

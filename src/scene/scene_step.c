@@ -583,7 +583,7 @@ carom_status carom_scene_step(carom_context *context, carom_scene *scene,
     if (scene->device != NULL)
         return carom_scene_device_step(context, scene, contacts, begun, ended);
     scene_step_job s = {.question = {context, scene->reach, scene->skip_depth, scene->least_depth,
-                                     &scene->faces, &scene->segments},
+                                     &scene->faces, &scene->segments, NULL},
                         .scene = scene};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);

@@ -2,20 +2,24 @@
 /* The search for faces that meet, and the sums of their terms, on the GPU: for many queries at a
  * time, each of which is one pair of solids in a pose.
  *
- *   blocks       a warp per block of 16 triangles of b finds the blocks of a whose boxes overlap
- * its own, from the root of a's tree down candidates   a warp per pair of blocks: the pairs of
- * triangles whose boxes overlap planes       in doubles: most pairs have one triangle on one side
- * of the other's plane terms        the rest is decided exactly, and its terms are added
- * (solid_pair_item.h) links        each crossed edge of a spanning tree adds a difference of two
- * prefix sums, and the few triangles up to the next block boundary
+ *   blocks      a warp per block of 16 triangles of b finds the blocks of a whose boxes overlap its
+ *               own, from the root of a's tree down
+ *   candidates  a warp per pair of blocks: the pairs of triangles whose boxes overlap
+ *   planes      in doubles: most pairs have one triangle on one side of the other's plane
+ *   terms       the rest is decided exactly, and its terms are added (solid_pair_item.h)
+ *   links       each crossed edge of a spanning tree adds a difference of two prefix sums, and the
+ *               few triangles up to the next block boundary
+ *   triangles   of solids whose triangles are added one by one: crossed edges change the winding
+ *               numbers of vertices, these are added up, and a thread takes a triangle
  *
  * Boxes are those of the solids' own frames: nothing is built for a query. Items are those of the
  * CPU, and sums are integers (sum_item.h), so results are the CPU's bytes in any order of threads.
  * What hardly ever happens is listed for the CPU: pairs in degenerate position, whose intersection
- * it classifies, and edges where triangles have to be added one by one. */
+ * it classifies. */
 #include <cstddef>
 #include <new>
 
+#include "base/scan_cuda.h"
 #include "solid/solid_cuda.h"
 
 #define SOLID_CUDA_THREADS 256u
@@ -35,6 +39,9 @@ enum { N_BLOCK_PAIRS, SOLID_CUDA_N_CANDIDATES, SOLID_CUDA_N_OPEN, N_LINKS, N_KEP
 struct solid_cuda_query {
     carom_device_overlap q;
     carom_device_solid_arrays solids[2];
+    /* Where triangles are added one by one, else NULL: as in carom_solid_query, for each vertex the
+     * change of the winding number, one more for behind the last; and the sums before each. */
+    int32_t *changes[2], *sums[2];
 };
 
 /* Two blocks, or two triangles. */
@@ -553,6 +560,50 @@ static __global__ void __launch_bounds__(DECIDERS)
     }
 }
 
+/* ---- Triangles one by one -------------------------------------------------------------------- */
+
+/* A thread per link, or per root. */
+static __global__ void __launch_bounds__(SOLID_CUDA_THREADS)
+    solid_cuda_change(const solid_cuda_query *queries, const carom_device_link *roots,
+                      uint32_t root_count, carom_device_list<carom_device_link> links) {
+    carom_device_begin();
+    uint64_t count = root_count + links.stored();
+    for (uint64_t i = (uint64_t)blockIdx.x * SOLID_CUDA_THREADS + threadIdx.x; i < count;
+         i += (uint64_t)gridDim.x * SOLID_CUDA_THREADS) {
+        carom_device_link link = i < root_count ? roots[i] : links.data[i - root_count];
+        const carom_device_solid_arrays &s = queries[link.query].solids[link.of_b];
+        int32_t *changes = queries[link.query].changes[link.of_b];
+        CAROM_ASSERT(link.vertex < s.vertex_count && s.ends[link.vertex] <= s.vertex_count);
+        (void)atomicAdd(&changes[link.vertex], link.weight);
+        (void)atomicAdd(&changes[s.ends[link.vertex]], -link.weight);
+    }
+}
+
+/* A thread per triangle of a solid. The winding number at a vertex is the sum before the next. */
+static __global__ void __launch_bounds__(DECIDERS)
+    solid_cuda_add_changed(const solid_cuda_query *queries, uint32_t number, int of_b,
+                           carom_device_accumulator *accs) {
+    carom_device_begin();
+    const solid_cuda_query &q = queries[number];
+    const carom_device_solid_arrays &s = q.solids[of_b];
+    const int32_t *sums = q.sums[of_b];
+    for (uint64_t base = (uint64_t)blockIdx.x * DECIDERS; base < s.triangle_count;
+         base += (uint64_t)gridDim.x * DECIDERS) {
+        uint64_t t = base + threadIdx.x;
+        int32_t w[3] = {0, 0, 0};
+        gain g;
+        bool has = false;
+        gain_begin(&g);
+        for (int i = 0; i < 3 && t < s.triangle_count; ++i) w[i] = sums[s.corners[3 * t + i] + 1];
+        if (w[0] != 0 || w[1] != 0 || w[2] != 0) {
+            carom_solid_face f;
+            solid_cuda_load_face(q, of_b, (uint32_t)t, &f);
+            has = carom_solid_find_changed(g.terms, &f, &q.q.params, w, of_b);
+        }
+        if (__ballot_sync(~0u, has) != 0) add_gains(q, &accs[number], true, has, &g);
+    }
+}
+
 /* ---- Solids ---------------------------------------------------------------------------------- */
 
 /* Copies arrays into one block of memory, aligned; without memory it only counts bytes. */
@@ -629,13 +680,37 @@ static uint64_t solid_bytes(const carom_device_solid *solid) {
 /* ---- Search ---------------------------------------------------------------------------------- */
 
 /* Of all queries, on the host: queries and empty accumulators, which are copied to the device, then
- * the accumulators that come back. */
+ * the accumulators that come back, and roots. */
 struct solid_cuda_search_arguments {
-    const solid_cuda_query *queries;
+    solid_cuda_query *queries;
     carom_device_accumulator *empty, *accs;
-    uint32_t count, most_blocks;
+    const carom_device_link *roots;
+    uint32_t count, most_blocks, root_count;
     carom_device_found *found;
 };
+
+/* Memory for triangles that are added one by one, in the order: roots, scratch of sums, and for
+ * each such solid two arrays, which the queries are told. Returns bytes; 0: there are none. */
+static uint64_t lay_out_changes(const solid_cuda_search_arguments *s, char *memory) {
+    uint64_t used = carom_device_row(s->root_count * sizeof(carom_device_link)), most = 0;
+    for (uint32_t i = 0; i < 2 * s->count; ++i)
+        if (!s->queries[i / 2].q.params.summed[i % 2])
+            most = CAROM_MAX(most, s->queries[i / 2].solids[i % 2].vertex_count + 1);
+    if (most == 0) return 0;
+    used += carom_device_scan_bytes(most) + CAROM_DEVICE_ALLOCATION;
+    used = carom_device_row(used);
+    for (uint32_t i = 0; i < 2 * s->count; ++i) {
+        solid_cuda_query *q = &s->queries[i / 2];
+        if (q->q.params.summed[i % 2]) continue;
+        uint64_t row = carom_device_row((q->solids[i % 2].vertex_count + 1) * sizeof(int32_t));
+        if (memory != nullptr) {
+            q->changes[i % 2] = (int32_t *)(memory + used);
+            q->sums[i % 2] = (int32_t *)(memory + used + row);
+        }
+        used += 2 * row;
+    }
+    return used;
+}
 
 static const struct {
     carom_device_scratch block;
@@ -660,8 +735,9 @@ static uint64_t query_bytes(const solid_cuda_search_arguments *s) {
 
 static carom_status solid_cuda_search_reserve(carom_device *device, carom_device_op *op) {
     const solid_cuda_search_arguments *s = carom_device_arguments<solid_cuda_search_arguments>(op);
-    CAROM_DEVICE_TRY(carom_device_reserve_scratch(device, CAROM_SCRATCH_SOLID_QUERIES,
-                                                  query_bytes(s), "queries"));
+    CAROM_DEVICE_TRY(carom_device_reserve_scratch(
+        device, CAROM_SCRATCH_SOLID_QUERIES,
+        carom_device_row(query_bytes(s)) + lay_out_changes(s, nullptr), "queries"));
     for (const auto &list : SOLID_CUDA_LISTS)
         CAROM_DEVICE_TRY(
             carom_device_reserve_list(device, list.block, LIST_ENTRIES, list.size, list.what));
@@ -675,10 +751,43 @@ static void solid_cuda_launch(carom_device *device, KERNEL kernel, unsigned thre
                         arguments...);
 }
 
+/* Queues the addition of triangles one by one. */
+static void launch_changed(carom_device *device, const solid_cuda_search_arguments *s, char *memory,
+                           const solid_cuda_query *queries, carom_device_accumulator *accs,
+                           carom_device_list<carom_device_link> links) {
+    const uint64_t roots = s->root_count * sizeof(carom_device_link);
+    char *scratch = memory + carom_device_row(roots);
+    carom_device_step(device, "triangles");
+    if (roots != 0)
+        (void)cudaMemcpyAsync(memory, s->roots, roots, cudaMemcpyHostToDevice, device->stream);
+    for (uint32_t i = 0; i < 2 * s->count; ++i) {
+        const solid_cuda_query &q = s->queries[i / 2];
+        if (q.changes[i % 2] != nullptr)
+            (void)cudaMemsetAsync(q.changes[i % 2], 0,
+                                  (q.solids[i % 2].vertex_count + 1) * sizeof(int32_t),
+                                  device->stream);
+    }
+    solid_cuda_launch(device, solid_cuda_change, SOLID_CUDA_THREADS, queries,
+                      (const carom_device_link *)memory, s->root_count, links);
+    for (uint32_t i = 0; i < 2 * s->count; ++i) {
+        const solid_cuda_query &q = s->queries[i / 2];
+        const carom_device_solid_arrays &solid = q.solids[i % 2];
+        if (q.changes[i % 2] == nullptr) continue;
+        size_t bytes = carom_device_scan_bytes(solid.vertex_count + 1);
+        (void)cub::DeviceScan::ExclusiveSum(scratch, bytes, (const uint32_t *)q.changes[i % 2],
+                                            (uint32_t *)q.sums[i % 2],
+                                            (int64_t)(solid.vertex_count + 1), device->stream);
+        carom_device_launch(device, solid_cuda_add_changed,
+                            carom_device_blocks(solid.triangle_count, DECIDERS), DECIDERS, queries,
+                            i / 2, (int)(i % 2), accs);
+    }
+}
+
 static void solid_cuda_search_launch(carom_device *device, carom_device_op *op) {
     const solid_cuda_search_arguments *s = carom_device_arguments<solid_cuda_search_arguments>(op);
-    solid_cuda_query *queries =
-        carom_device_take<solid_cuda_query>(device, CAROM_SCRATCH_SOLID_QUERIES, query_bytes(s));
+    solid_cuda_query *queries = carom_device_take<solid_cuda_query>(
+        device, CAROM_SCRATCH_SOLID_QUERIES,
+        carom_device_row(query_bytes(s)) + lay_out_changes(s, nullptr));
     carom_device_accumulator *accs = (carom_device_accumulator *)(queries + s->count);
     carom_device_list<solid_cuda_entry> blocks = carom_device_list_of<solid_cuda_entry>(
         device, CAROM_SCRATCH_SOLID_BLOCK_PAIRS, op, N_BLOCK_PAIRS);
@@ -691,6 +800,8 @@ static void solid_cuda_search_launch(carom_device *device, carom_device_op *op) 
         carom_device_list_of<carom_device_link>(device, CAROM_SCRATCH_SOLID_KEPT, op, N_KEPT),
         carom_device_list_of<carom_device_encounter>(device, CAROM_SCRATCH_SOLID_DEGENERATE, op,
                                                      N_DEGENERATE)};
+    char *changes = (char *)queries + carom_device_row(query_bytes(s));
+    const bool one_by_one = lay_out_changes(s, changes) != 0;
     carom_device_step(device, "queries");
     (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
     (void)cudaMemcpyAsync(queries, s->queries, query_bytes(s), cudaMemcpyHostToDevice,
@@ -711,6 +822,7 @@ static void solid_cuda_search_launch(carom_device *device, carom_device_op *op) 
     carom_device_step(device, "links");
     solid_cuda_launch(device, solid_cuda_add_links, DECIDERS, (const solid_cuda_query *)queries,
                       accs, to.links);
+    if (one_by_one) launch_changed(device, s, changes, queries, accs, to.kept);
     carom_device_step(device, "sums");
     (void)cudaMemcpyAsync(s->accs, accs, s->count * sizeof(*accs), cudaMemcpyDeviceToHost,
                           device->stream);
@@ -727,7 +839,6 @@ static carom_status solid_cuda_search_finish(carom_device *device, carom_device_
     device->steps.candidates = n[SOLID_CUDA_N_CANDIDATES];
     device->steps.open_in_floats = n[SOLID_CUDA_N_CANDIDATES];
     device->steps.open_in_doubles = n[SOLID_CUDA_N_OPEN];
-    s->found->links = n[N_KEPT];
     s->found->degenerate = n[N_DEGENERATE];
     s->found->node_pairs = n[N_BLOCK_PAIRS];
     s->found->candidates = n[SOLID_CUDA_N_CANDIDATES];
@@ -735,7 +846,8 @@ static carom_status solid_cuda_search_finish(carom_device *device, carom_device_
 }
 
 static carom_status solid_search(carom_device *device, const carom_device_overlap *overlaps,
-                                 uint32_t count, carom_device_accumulator *accs,
+                                 uint32_t count, const carom_device_link *roots,
+                                 uint32_t root_count, carom_device_accumulator *accs,
                                  carom_device_found *found) {
     uint64_t sums = count * sizeof(*accs);
     *found = carom_device_found{};
@@ -744,14 +856,23 @@ static carom_status solid_search(carom_device *device, const carom_device_overla
         return carom_device_fail(device, CAROM_TOO_LARGE, "at most %u queries at a time",
                                  MOST_QUERIES);
     CAROM_DEVICE_TRY(carom_device_finish(device)); /* of what else uses pinned memory */
-    CAROM_DEVICE_TRY(
-        carom_device_reserve_pinned(device, count * sizeof(solid_cuda_query) + 2 * sums));
+    const uint64_t root_bytes = root_count * sizeof(*roots);
+    CAROM_DEVICE_TRY(carom_device_reserve_pinned(device, count * sizeof(solid_cuda_query) +
+                                                             2 * sums + root_bytes));
     solid_cuda_query *queries = (solid_cuda_query *)device->pinned.data;
-    solid_cuda_search_arguments s = {
-        queries, (carom_device_accumulator *)(queries + count), nullptr, count, 0, found};
+    solid_cuda_search_arguments s = {};
+    s.queries = queries;
+    s.empty = (carom_device_accumulator *)(queries + count);
     s.accs = s.empty + count;
+    s.roots = (const carom_device_link *)(s.accs + count);
+    s.count = count;
+    s.root_count = root_count;
+    s.found = found;
+    if (root_count != 0) memcpy((void *)(s.accs + count), roots, root_bytes);
     for (uint32_t i = 0; i < count; ++i) {
         queries[i].q = overlaps[i];
+        for (int of_b = 0; of_b < 2; ++of_b)
+            queries[i].changes[of_b] = queries[i].sums[of_b] = nullptr;
         for (int of_b = 0; of_b < 2; ++of_b)
             queries[i].solids[of_b] = overlaps[i].solids[of_b]->arrays;
         uint32_t blocks = queries[i].solids[1].tree.block_count;
@@ -779,11 +900,6 @@ static carom_status read_list(carom_device *device, carom_device_scratch block, 
     return carom_device_check(device, cudaStreamSynchronize(device->stream), "a copy");
 }
 
-static carom_status solid_get_links(carom_device *device, carom_device_link *links,
-                                    uint64_t count) {
-    return read_list(device, CAROM_SCRATCH_SOLID_KEPT, links, count * sizeof(*links));
-}
-
 static carom_status solid_get_degenerate(carom_device *device, carom_device_encounter *degenerate,
                                          uint64_t count) {
     return read_list(device, CAROM_SCRATCH_SOLID_DEGENERATE, degenerate,
@@ -791,5 +907,5 @@ static carom_status solid_get_degenerate(carom_device *device, carom_device_enco
 }
 
 extern "C" __attribute__((visibility("default"))) const carom_cuda_solid carom_cuda_solid_1 = {
-    solid_create, solid_destroy, solid_bytes, solid_search, solid_get_links, solid_get_degenerate,
+    solid_create, solid_destroy, solid_bytes, solid_search, solid_get_degenerate,
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Solids of contexts of backend cuda. The GPU finds the faces that meet and adds up their terms
  * (solid_cuda.cu), for one query or for many at a time. Here its sums become an accumulator, and
- * what it listed for the CPU is done: the intersection of faces in degenerate position, and edges
- * where triangles are added one by one.
+ * what it listed for the CPU is done: the intersection of faces in degenerate position. Where
+ * triangles are added one by one, the GPU does that, too; it is given the winding numbers of the
+ * components' first vertices, as the CPU casts the rays.
  *
  * A solid is prepared on the CPU as ever; what searches need is copied to the device. */
 #include "base/progress.h"
@@ -173,18 +174,13 @@ static carom_status add_lists(carom_context *context, const carom_solid_query *c
                               carom_solid_accumulator *const *accs,
                               const carom_device_found *found) {
     carom_arena *scratch = carom_scratch(context, 0);
-    carom_device_link *links = CAROM_ARENA_TAKE(scratch, carom_device_link, found->links);
     carom_device_encounter *degenerate =
         CAROM_ARENA_TAKE(scratch, carom_device_encounter, found->degenerate);
-    if (links == NULL || degenerate == NULL)
-        return carom_fail_memory(context, found->links + found->degenerate, "faces that meet");
-    CAROM_TRY(carom_device_pass(
-        context, solid_device_table()->get_links(context->device, links, found->links)));
+    if (degenerate == NULL)
+        return carom_fail_memory(context, found->degenerate * sizeof(*degenerate),
+                                 "faces that meet");
     CAROM_TRY(carom_device_pass(context, solid_device_table()->get_degenerate(
                                              context->device, degenerate, found->degenerate)));
-    for (uint64_t i = 0; i < found->links; ++i)
-        carom_solid_add_descendants(queries[links[i].query], accs[links[i].query],
-                                    (int)links[i].of_b, links[i].vertex, links[i].weight);
     for (uint64_t i = 0; i < found->degenerate; ++i) {
         const carom_device_encounter *e = &degenerate[i];
         carom_solid_face a, b;
@@ -194,6 +190,31 @@ static carom_status add_lists(carom_context *context, const carom_solid_query *c
         carom_solid_relate(accs[e->query], &a, &b);
     }
     return CAROM_OK;
+}
+
+/* The roots of solids whose triangles are added one by one. */
+static carom_status list_roots(carom_context *context, const carom_solid_query *const *queries,
+                               uint32_t count, carom_device_link **roots, uint32_t *root_count) {
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < 2 * count; ++i)
+        if (queries[i / 2]->changes[i % 2] != NULL)
+            most += queries[i / 2]->solids[i % 2]->root_count;
+    *root_count = 0;
+    *roots = CAROM_ARENA_TAKE(carom_scratch(context, 0), carom_device_link, most);
+    if (*roots == NULL) return carom_fail_memory(context, most * sizeof(**roots), "components");
+    for (uint32_t i = 0; i < 2 * count; ++i) {
+        const carom_solid_query *query = queries[i / 2];
+        const int of_b = (int)(i % 2);
+        for (uint32_t k = 0; query->changes[of_b] != NULL && k < query->solids[of_b]->root_count;
+             ++k) {
+            uint32_t vertex = query->solids[of_b]->roots[k];
+            int winding = carom_solid_winding(query, of_b, vertex);
+            if (winding != 0)
+                (*roots)[(*root_count)++] =
+                    (carom_device_link){i / 2, (uint32_t)of_b, vertex, winding};
+        }
+    }
+    return carom_progress_look(context);
 }
 
 carom_status carom_solid_device_search(carom_context *context,
@@ -208,9 +229,17 @@ carom_status carom_solid_device_search(carom_context *context,
     if (described == NULL || sums == NULL)
         return carom_fail_memory(context, count * (sizeof(*sums) + sizeof(*described)), "queries");
     for (uint32_t i = 0; i < count; ++i) solid_device_describe(queries[i], &described[i]);
-    carom_status status = carom_device_pass(
-        context, solid_device_table()->search(context->device, described, count, sums, &found));
-    for (uint32_t i = 0; status == CAROM_OK && i < count; ++i) read_accumulator(&sums[i], accs[i]);
+    carom_device_link *roots;
+    uint32_t root_count;
+    CAROM_TRY(list_roots(context, queries, count, &roots, &root_count));
+    carom_status status =
+        carom_device_pass(context, solid_device_table()->search(context->device, described, count,
+                                                                roots, root_count, sums, &found));
+    for (uint32_t i = 0; status == CAROM_OK && i < count; ++i) {
+        read_accumulator(&sums[i], accs[i]);
+        for (int of_b = 0; of_b < 2; ++of_b)
+            accs[i]->one_by_one[of_b] = queries[i]->changes[of_b] != NULL;
+    }
     if (status == CAROM_OK) status = add_lists(context, queries, accs, &found);
     accs[0]->visits += found.node_pairs; /* of all of them */
     accs[0]->candidates += found.candidates;

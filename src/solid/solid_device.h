@@ -73,7 +73,8 @@ typedef struct carom_device_accumulator {
     uint64_t flags;
 } carom_device_accumulator;
 
-/* A tree edge that is crossed, where triangles are added one by one. */
+/* A tree edge that is crossed; or the root of a component, with its winding number, where triangles
+ * are added one by one. */
 typedef struct carom_device_link {
     uint32_t query, of_b, vertex;
     int32_t weight;
@@ -85,7 +86,7 @@ typedef struct carom_device_encounter {
 } carom_device_encounter;
 
 typedef struct carom_device_found {
-    uint64_t links, degenerate;      /* entries of the two lists */
+    uint64_t degenerate;             /* entries of the list */
     uint64_t node_pairs, candidates; /* of all queries together */
 } carom_device_found;
 
@@ -108,12 +109,12 @@ typedef struct carom_cuda_solid {
                            carom_device_solid **solid);
     void (*destroy)(carom_device_solid *solid);
     uint64_t (*bytes)(const carom_device_solid *solid);
-    /* Searches for the faces that meet, for all queries, and waits. */
+    /* Searches for the faces that meet, for all queries, and waits; `roots` are those of solids
+     * whose triangles are added one by one. */
     carom_status (*search)(carom_device *device, const carom_device_overlap *queries,
-                           uint32_t count, carom_device_accumulator *accs,
-                           carom_device_found *found);
-    /* The lists of the last search. */
-    carom_status (*get_links)(carom_device *device, carom_device_link *links, uint64_t count);
+                           uint32_t count, const carom_device_link *roots, uint32_t root_count,
+                           carom_device_accumulator *accs, carom_device_found *found);
+    /* The list of the last search. */
     carom_status (*get_degenerate)(carom_device *device, carom_device_encounter *degenerate,
                                    uint64_t count);
 } carom_cuda_solid;

@@ -134,10 +134,12 @@ static void find_parts(const carom_solid_query *query, carom_solid_accumulator *
         if (carom_progress_stop(query->context, 0)) return;
         CAROM_ASSERT(solid->roots[i] < solid->view.vertex_count);
         int winding = carom_solid_winding(query, of_b, solid->roots[i]);
-        carom_solid_add_descendants(query, acc, of_b, solid->roots[i], winding);
+        if (!acc->one_by_one[of_b])
+            carom_solid_add_descendants(query, acc, of_b, solid->roots[i], winding);
         carom_solid_facts_add(facts, of_b, solid->sides[i], winding);
     }
-    if (query->changes[of_b] != NULL) carom_solid_sum_changes(query, of_b);
+    if (query->changes[of_b] != NULL && !acc->one_by_one[of_b])
+        carom_solid_sum_changes(query, of_b);
 }
 
 static void add_parts(const carom_solid_query *query, carom_solid_accumulator *acc,
@@ -145,7 +147,8 @@ static void add_parts(const carom_solid_query *query, carom_solid_accumulator *a
     *facts = (carom_solid_facts){false, false, false};
     for (int of_b = 0; of_b < 2; ++of_b) {
         find_parts(query, acc, of_b, facts);
-        if (query->changes[of_b] != NULL) carom_solid_add_changed(query, acc, of_b);
+        if (query->changes[of_b] != NULL && !acc->one_by_one[of_b])
+            carom_solid_add_changed(query, acc, of_b);
     }
 }
 

@@ -34,29 +34,7 @@ void carom_solid_add_terms(const carom_solid_query *query, carom_solid_accumulat
 
 /* ---- Large triangles ------------------------------------------------------------------------- */
 
-/* The remaining terms of a large triangle: the winding numbers at its corners. */
-static void add_corners(double *terms, const carom_solid_anchors *a, carom_vec3 n,
-                        const int32_t windings[3], int of_b) {
-    const carom_solid_doubt none = {0};
-    for (int j = 0; j < 3; ++j) {
-        double w = (double)windings[j];
-        if (windings[j] == 0) continue;
-        carom_solid_add_triangle(terms, n, a->c, a->p[j], a->e[j], w, of_b, &none);
-        carom_solid_add_triangle(terms, n, a->c, a->e[j == 0 ? 2 : j - 1], a->p[j], w, of_b, &none);
-    }
-}
-
 /* ---- Descendants of a vertex ----------------------------------------------------------------- */
-
-/* A whole triangle, with posed and rounded corners. */
-static void add_posed(const carom_solid_query *query, carom_solid_accumulator *acc, int of_b,
-                      const carom_solid_face *f, int weight) {
-    double terms[CAROM_SOLID_SLOTS];
-    carom_vec3 u = carom_vec_sub(f->p[1], query->origin);
-    carom_solid_find_whole(terms, u, carom_vec_sub(f->p[1], f->p[0]),
-                           carom_vec_sub(f->p[2], f->p[1]), (double)weight, of_b, 0.0);
-    carom_solid_add_terms(query, acc, terms);
-}
 
 /* Adds triangles one by one, consistent with prefix sums. */
 static void add_triangles(const carom_solid_query *query, carom_solid_accumulator *acc, int of_b,
@@ -131,19 +109,10 @@ void carom_solid_add_changed(const carom_solid_query *query, carom_solid_accumul
             w[i] = atomic_load_explicit(&query->changes[of_b][v[i]], memory_order_relaxed);
         if (w[0] == 0 && w[1] == 0 && w[2] == 0) continue;
         carom_solid_face f;
+        double terms[CAROM_SOLID_SLOTS];
         carom_solid_pose(query, of_b, t, &f);
-        if (carom_solid_is_large(&params, &f, of_b)) {
-            /* Without area it takes no part in crossings, which terms at its corners would need. */
-            if (carom_orient_axis(f.p[0], f.p[1], f.p[2]) < 0) continue;
-            carom_solid_plane plane = carom_solid_plane_make(f.p);
-            double terms[CAROM_SOLID_SLOTS] = {0}, inverse;
-            carom_vec3 n = carom_solid_direction(f.p, &plane, &inverse);
-            carom_solid_anchors a = carom_solid_anchors_make(&f, plane.normal, query->origin);
-            add_corners(terms, &a, n, w, of_b);
+        if (carom_solid_find_changed(terms, &f, &params, w, of_b))
             carom_solid_add_terms(query, acc, terms);
-        } else if (w[1] != 0) {
-            add_posed(query, acc, of_b, &f, w[1]);
-        }
     }
 }
 

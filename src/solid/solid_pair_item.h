@@ -113,4 +113,35 @@ CAROM_ITEM void carom_solid_find_posed(double *terms, const carom_vec3 *corner,
                            of_b, params->rounded[of_b]);
 }
 
+/* Finds what the other solid's winding numbers at the corners of a triangle add, where triangles
+ * are added one by one: of a large one for each corner, of others, with posed and rounded corners,
+ * once. False: nothing. */
+CAROM_ITEM bool carom_solid_find_changed(double *terms, const carom_solid_face *f,
+                                         const carom_solid_params *params, const int32_t *windings,
+                                         int of_b) {
+    if (!carom_solid_is_large(params, f, of_b)) {
+        carom_vec3 u = carom_vec_sub(f->p[1], params->origin);
+        if (windings[1] == 0) return false;
+        carom_solid_find_whole(terms, u, carom_vec_sub(f->p[1], f->p[0]),
+                               carom_vec_sub(f->p[2], f->p[1]), (double)windings[1], of_b, 0.0);
+        return true;
+    }
+    /* Without area it takes no part in crossings, which terms at its corners would need. */
+    if (carom_orient_axis(f->p[0], f->p[1], f->p[2]) < 0) return false;
+    carom_solid_plane plane = carom_solid_plane_make(f->p);
+    double inverse;
+    carom_vec3 n = carom_solid_direction(f->p, &plane, &inverse);
+    carom_solid_anchors a = carom_solid_anchors_make(f, plane.normal, params->origin);
+    carom_solid_doubt none;
+    memset(&none, 0, sizeof(none));
+    for (unsigned i = 0; i < CAROM_SOLID_SLOTS; ++i) terms[i] = 0.0;
+    for (int j = 0; j < 3; ++j) {
+        double w = (double)windings[j];
+        if (windings[j] == 0) continue;
+        carom_solid_add_triangle(terms, n, a.c, a.p[j], a.e[j], w, of_b, &none);
+        carom_solid_add_triangle(terms, n, a.c, a.e[j == 0 ? 2 : j - 1], a.p[j], w, of_b, &none);
+    }
+    return true;
+}
+
 #endif

@@ -98,6 +98,7 @@ typedef struct carom_solid_accumulator {
     bool any_volume;     /* some term of the volume was nonzero */
     carom_sum swept[2];  /* areas of all ranges added to the moments, where some may have a negative
                             weight; in the sums' fixed point */
+    bool one_by_one[2];  /* on the GPU: triangles that are added one by one are in the sums */
     double span;         /* upper bound of the distance of terms' points from the origin */
     bool too_large;      /* a term exceeded its bound: sums may have overflowed */
     bool one_sided;      /* faces share an area */

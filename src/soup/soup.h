@@ -146,8 +146,6 @@ carom_status carom_soup_device_check_new(carom_context *context, const carom_sou
 /* CAROM_OK if the soup was made by a context of this context's backend. */
 carom_status carom_soup_check_backend(carom_context *context, const carom_soup *soup);
 carom_status carom_soup_device_prepare(carom_context *context, carom_soup *soup);
-/* CAROM_OK if queries that need a tree can search the soup on the GPU. */
-carom_status carom_soup_device_check_tree(carom_context *context, const carom_soup *soup);
 /* Makes the positions on the host those on the device. */
 carom_status carom_soup_device_fetch(carom_context *context, carom_soup *soup);
 void carom_soup_device_release(carom_soup *soup);

@@ -854,8 +854,19 @@ static carom_status soup_get_work(carom_device *device, carom_work *work) {
 #include "soup/soup_segments_cuda.h"
 #include "soup/soup_within_cuda.h"
 
-extern "C" __attribute__((visibility("default"))) const carom_cuda_soup carom_cuda_soup_4 = {
-    soup_create,        soup_destroy,          soup_set,    soup_update,
-    soup_get_positions, soup_degenerate_faces, soup_bytes,  soup_search,
-    soup_get_work,      soup_k_free,           soup_within, soup_segments,
+extern "C" __attribute__((visibility("default"))) const carom_cuda_soup carom_cuda_soup_5 = {
+    soup_create,
+    soup_destroy,
+    soup_set,
+    soup_update,
+    soup_get_positions,
+    soup_degenerate_faces,
+    soup_bytes,
+    soup_search,
+    soup_get_work,
+    soup_k_free,
+    soup_within,
+    soup_segments,
+    soup_segments_on_device,
+    soup_segments_free_device,
 };

@@ -7,6 +7,7 @@
 #include "base/pair_list.h"
 #include "base/progress.h"
 #include "base/threads.h"
+#include "geom/intersection.h"
 #include "geom/within.h"
 #include "soup/soup.h"
 #include "soup/soup_pairs.h"
@@ -98,6 +99,20 @@ carom_status carom_soup_get_current_view(carom_context *context, const carom_sou
     view->positions = positions;
     return carom_device_pass(
         context, soup_device_table()->get_positions(context->device, soup->device, positions));
+}
+
+carom_status carom_soup_get_view_on_cpu(carom_context *context, const carom_soup *soup,
+                                        carom_soup_view *view) {
+    carom_soup *on_cpu = NULL;
+    bool is_new = false;
+    CAROM_TRY(carom_soup_lend_cpu(context, soup, NULL, &on_cpu, &is_new));
+    CAROM_ASSERT(!is_new);
+    carom_soup_get_view(on_cpu, view);
+    return CAROM_OK;
+}
+
+bool carom_soup_is_stale(const carom_soup *soup) {
+    return soup->stale;
 }
 
 carom_status carom_soup_lend_device(carom_context *context, const carom_soup *soup,
@@ -420,4 +435,66 @@ carom_status carom_cuda_soup_cross_pairs(carom_context *context, const carom_sou
     carom_device *device;
     CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
     return submit(context, &(carom_soup_device_query){a, b, pose_a, pose_b}, order, pairs, NULL);
+}
+
+/* ---- Segments in device memory --------------------------------------------------------------- */
+
+static uint32_t soup_device_cut(const carom_triangle *a, const carom_triangle *b, carom_pair faces,
+                                carom_soup_segment *segments) {
+    carom_intersection common;
+    carom_triangle_intersect(a, b, &common);
+    memset(segments, 0, CAROM_INTERSECTION_MOST * sizeof(*segments)); /* padding too */
+    for (int i = 0; i < common.count; ++i) {
+        carom_soup_segment *s = &segments[i];
+        s->pair = faces;
+        s->crossing = common.interior;
+        s->kind = CAROM_SOUP_SEGMENT_KIND_OUTLINE;
+        if (common.dimension == 0) s->kind = CAROM_SOUP_SEGMENT_KIND_POINT;
+        if (common.dimension == 1) s->kind = CAROM_SOUP_SEGMENT_KIND_SEGMENT;
+        s->p = common.end[i][0];
+        s->q = common.end[i][1];
+    }
+    return common.count > 0 ? (uint32_t)common.count : 0;
+}
+
+void carom_cuda_segments_free(carom_context *context, carom_cuda_segments *segments) {
+    carom_device *device;
+    CAROM_ENTER_VOID(context);
+    CAROM_REQUIRE_OR(segments != NULL, CAROM_ARE_NULL("segments"), );
+    if (carom_device_of(context, "device memory", &device) != CAROM_OK) return;
+    if (carom_cuda_finish(context) != CAROM_OK || segments->memory == NULL) return;
+    soup_device_table()->segments_free(segments);
+}
+
+carom_status carom_cuda_soup_self_segments(carom_context *context, const carom_soup *soup,
+                                           const carom_cuda_pairs *pairs,
+                                           carom_cuda_segments *segments) {
+    CAROM_REQUIRE_SOUP(context, soup);
+    CAROM_REQUIRE(pairs != NULL, CAROM_ARE_NULL("pairs"));
+    CAROM_REQUIRE_INPUTS(pairs->data, pairs->count, "pairs");
+    CAROM_REQUIRE_OUTPUT(segments, "segments");
+    carom_device *device;
+    CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
+    CAROM_TRY(check_ready(context, soup));
+    const carom_device_posed posed = {.soup = soup->device, .frame = carom_frame_make(NULL)};
+    return carom_device_pass(context, soup_device_table()->segments_on_device(
+                                          device, &posed, NULL, pairs, segments, soup_device_cut));
+}
+
+carom_status carom_cuda_soup_cross_segments(carom_context *context, const carom_soup *a,
+                                            const carom_pose *pose_a, const carom_soup *b,
+                                            const carom_pose *pose_b, const carom_cuda_pairs *pairs,
+                                            carom_cuda_segments *segments) {
+    CAROM_REQUIRE_SOUPS(context, a, b);
+    CAROM_REQUIRE(pairs != NULL, CAROM_ARE_NULL("pairs"));
+    CAROM_REQUIRE_INPUTS(pairs->data, pairs->count, "pairs");
+    CAROM_REQUIRE_OUTPUT(segments, "segments");
+    carom_device *device;
+    carom_device_posed of_a, of_b;
+    CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
+    CAROM_TRY(soup_device_pose_side(context, a, pose_a, "pose_a", &of_a));
+    CAROM_TRY(soup_device_pose_side(context, b, pose_b, "pose_b", &of_b));
+    of_a.moved = of_b.moved = true; /* the CPU applies every pose of two soups, the identity too */
+    return carom_device_pass(context, soup_device_table()->segments_on_device(
+                                          device, &of_a, &of_b, pairs, segments, soup_device_cut));
 }

@@ -54,6 +54,11 @@ typedef struct carom_device_segments {
     uint64_t rest_count;
 } carom_device_segments;
 
+/* Where two triangles of these faces meet, in integers of any length; `segments` has space for
+ * CAROM_INTERSECTION_MOST. Returns how many there are. */
+typedef uint32_t carom_segments_decide_fn(const carom_triangle *a, const carom_triangle *b,
+                                          carom_pair faces, carom_soup_segment *segments);
+
 typedef struct carom_cuda_soup {
     carom_status (*create)(carom_device *device, carom_device_soup **soup);
     void (*destroy)(carom_device_soup *soup);
@@ -89,9 +94,15 @@ typedef struct carom_cuda_soup {
     carom_status (*segments)(carom_device *device, const carom_device_posed *a,
                              const carom_device_posed *b, const carom_pair *pairs, uint32_t count,
                              carom_device_segments *result);
+    /* Queues the same for pairs in device memory; one such search is queued at a time. */
+    carom_status (*segments_on_device)(carom_device *device, const carom_device_posed *a,
+                                       const carom_device_posed *b, const carom_cuda_pairs *pairs,
+                                       carom_cuda_segments *segments,
+                                       carom_segments_decide_fn *decide);
+    void (*segments_free)(carom_cuda_segments *segments);
 } carom_cuda_soup;
 
-#define CAROM_CUDA_SOUP "carom_cuda_soup_4"
+#define CAROM_CUDA_SOUP "carom_cuda_soup_5"
 
 #ifdef __cplusplus
 }

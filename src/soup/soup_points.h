@@ -3,9 +3,12 @@
 #ifndef CAROM_SRC_SOUP_SOUP_POINTS_H
 #define CAROM_SRC_SOUP_SOUP_POINTS_H
 
+#include "base/array.h"
 #include "bvh/bvh_winding.h"
 #include "soup/soup.h"
 #include "soup/soup_points_device.h"
+
+CAROM_RESULT_FILL(carom_soup_ray_hits);
 
 /* A worker and what it remembers from one query to the next. */
 typedef struct carom_soup_turn {

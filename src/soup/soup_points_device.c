@@ -9,8 +9,6 @@
 #include "soup/soup_points.h"
 #include "soup/soup_rays_item.h"
 
-CAROM_RESULT_FILL(carom_soup_ray_hits);
-
 static const carom_cuda_points *points_device_table(void) {
     return carom_device_table(CAROM_CUDA_POINTS);
 }

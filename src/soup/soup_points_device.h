@@ -82,8 +82,8 @@ typedef struct carom_cuda_points {
     carom_status (*query)(carom_device *device, const carom_device_soup *soup,
                           const carom_ray *rays, uint32_t count, carom_cuda_ray_hits *hits,
                           carom_ray_list_fn *decide, carom_context *context);
-    /* The same with rays of the host, of which the first is numbered `first`; waits. The hits are in
-     * device memory until the next query. */
+    /* The same with rays of the host, of which the first is numbered `first`; waits. The hits are
+     * in device memory until the next query. */
     carom_status (*query_of_host)(carom_device *device, const carom_device_soup *soup,
                                   const carom_ray *rays, uint32_t count, uint32_t first,
                                   carom_cuda_ray_hits *hits, carom_ray_list_fn *decide,

@@ -16,7 +16,6 @@
 #include "soup/soup_points.h"
 #include "soup/soup_rays_item.h"
 
-CAROM_RESULT_FILL(carom_soup_ray_hits);
 CAROM_RESULT_DEFINE_FREE(carom_soup_ray_hits);
 
 typedef struct ray_query {

@@ -46,11 +46,11 @@ struct rays_all_host_hit {
     uint64_t number; /* among those of its ray */
 };
 
-/* Of each ray, in one block: its stage, how many faces it meets, where they begin in the result, and
- * where those that the device found are in their order; the frame of the soup, and memory to add the
- * counts up. */
+/* Of each ray, in one block: its stage, how many faces it meets, where they begin in the result,
+ * and where those that the device found begin in their order; the frame of the soup, and memory to
+ * add the counts up. */
 struct rays_all_rows {
-    uint32_t *stages, *counts, *starts, *places;
+    uint32_t *stages, *counts, *starts, *ordered;
     carom_bvh8_frame *frame;
     void *scan;
     size_t scan_bytes;
@@ -61,7 +61,7 @@ static uint64_t rays_all_lay_out(uint32_t count, char *memory, rays_all_rows *ro
     rows->stages = (uint32_t *)memory;
     rows->counts = (uint32_t *)(memory + row);
     rows->starts = (uint32_t *)(memory + 2 * row);
-    rows->places = (uint32_t *)(memory + 3 * row);
+    rows->ordered = (uint32_t *)(memory + 3 * row);
     rows->frame = (carom_bvh8_frame *)(memory + 4 * row);
     uint64_t at = 4 * row + carom_device_row(sizeof(*rows->frame));
     rows->scan = memory + at;
@@ -71,8 +71,8 @@ static uint64_t rays_all_lay_out(uint32_t count, char *memory, rays_all_rows *ro
 
 /* ---- Searching ------------------------------------------------------------------------------- */
 
-/* The search of carom_batch_walk; in pass 0 for what the ray meets, in pass 1 for all triangles that
- * it may meet, which the host gets. */
+/* The search of carom_batch_walk; in pass 0 for what the ray meets, in pass 1 for all triangles
+ * that it may meet, which the host gets. */
 template <bool EXACT> struct rays_all_search {
     const rays_view *v;
     carom_ray ray;
@@ -335,7 +335,7 @@ static __global__ void __launch_bounds__(RAYS_ALL_THREADS, CAROM_BATCH_EXACT_BLO
 
 static __global__ void __launch_bounds__(RAYS_ALL_THREADS, CAROM_BATCH_EXACT_BLOCKS)
     rays_all_answer(rays_view v, carom_device_list<rays_all_found> found, rays_all_rows rows,
-                    uint32_t count, const uint32_t *places, const uint32_t *order,
+                    uint32_t count, const uint32_t *starts, const uint32_t *order,
                     uint32_t first_ray, carom_soup_ray_hit *hits, uint64_t room) {
     carom_device_begin();
     uint64_t total = rows.starts[count];
@@ -351,7 +351,7 @@ static __global__ void __launch_bounds__(RAYS_ALL_THREADS, CAROM_BATCH_EXACT_BLO
                 high = middle;
         }
         if (rows.stages[low] == RAYS_ALL_HOST) continue;
-        const rays_all_found f = found.data[order[places[low] + (i - rows.starts[low])]];
+        const rays_all_found f = found.data[order[starts[low] + (i - rows.starts[low])]];
         carom_ray ray = v.in[low];
         carom_ray_view view;
         carom_ray_hit met;
@@ -489,10 +489,10 @@ static void rays_all_launch_order(carom_device *device, carom_device_op *op, uin
 }
 
 static void rays_all_launch_answer(carom_device *device, const rays_all_arguments *a,
-                                   const rays_all_work *w, const uint32_t *places) {
+                                   const rays_all_work *w, const uint32_t *starts) {
     carom_device_step(device, "hits");
     carom_device_launch(device, rays_all_answer, rays_all_blocks(device), RAYS_ALL_THREADS, w->v,
-                        w->found, w->rows, a->count, places, w->order, a->first_ray, a->hits->data,
+                        w->found, w->rows, a->count, starts, w->order, a->first_ray, a->hits->data,
                         a->hits->capacity);
 }
 
@@ -542,8 +542,8 @@ static carom_status rays_all_decide(carom_device *device, const rays_all_argumen
 }
 
 /* Reads the triangles for the host and writes what rays meet of them; *hits of them. Waits. */
-static carom_status rays_all_ask_host(carom_device *device, const rays_all_arguments *a,
-                                      uint64_t count, uint64_t *hits) {
+static carom_status rays_all_query_host(carom_device *device, const rays_all_arguments *a,
+                                        uint64_t count, uint64_t *hits) {
     *hits = 0;
     if (count == 0) return CAROM_OK;
     rays_open *entries = (rays_open *)malloc(count * sizeof(*entries));
@@ -583,12 +583,12 @@ static void rays_all_merge_runs(carom_device *device, rays_all_work *w, uint64_t
 }
 
 /* Makes room in the result for the hits of the host. */
-static carom_status rays_all_place_host(carom_device *device, uint32_t count, uint64_t of_host,
-                                        const rays_all_work *w) {
+static carom_status rays_all_make_room(carom_device *device, uint32_t count, uint64_t of_host,
+                                       const rays_all_work *w) {
     const rays_all_host_hit *hits =
         carom_device_scratch_data<rays_all_host_hit>(device, CAROM_SCRATCH_RAYS_OF_HOST);
     CAROM_DEVICE_TRY(carom_device_check(device,
-                                        cudaMemcpyAsync(w->rows.places, w->rows.starts,
+                                        cudaMemcpyAsync(w->rows.ordered, w->rows.starts,
                                                         ((uint64_t)count + 1) * sizeof(uint32_t),
                                                         cudaMemcpyDeviceToDevice, device->stream),
                                         "the faces of rays"));
@@ -609,8 +609,8 @@ static carom_status rays_all_complete(carom_device *device, carom_device_op *op,
     rays_all_merge_runs(device, &w, total, longest);
     if (total + of_host > a->hits->capacity)
         CAROM_DEVICE_TRY(rays_all_reserve_hits(device, a, carom_device_enlarged(total + of_host)));
-    if (of_host != 0) CAROM_DEVICE_TRY(rays_all_place_host(device, a->count, of_host, &w));
-    rays_all_launch_answer(device, a, &w, of_host != 0 ? w.rows.places : w.rows.starts);
+    if (of_host != 0) CAROM_DEVICE_TRY(rays_all_make_room(device, a->count, of_host, &w));
+    rays_all_launch_answer(device, a, &w, of_host != 0 ? w.rows.ordered : w.rows.starts);
     if (of_host != 0)
         carom_device_launch(
             device, rays_all_put_host, rays_all_blocks(device), RAYS_ALL_THREADS,
@@ -643,7 +643,7 @@ static carom_status rays_all_finish(carom_device *device, carom_device_op *op,
         *again = carom_device_list_grows(device, list.block, list.entries, list.size) || *again;
     if (*again) return CAROM_OK;
     a->hits->host_items = 0;
-    CAROM_DEVICE_TRY(rays_all_ask_host(device, a, n[RAYS_ALL_N_OPEN], &of_host));
+    CAROM_DEVICE_TRY(rays_all_query_host(device, a, n[RAYS_ALL_N_OPEN], &of_host));
     if (total + of_host > UINT32_MAX)
         return carom_device_fail(device, CAROM_TOO_LARGE,
                                  "%llu faces of %u rays are too many to number",

@@ -39,6 +39,14 @@ typedef struct carom_soup_view {
 
 void carom_soup_get_view(const carom_soup *soup, carom_soup_view *view);
 
+/* The same of a soup on the GPU whose positions on the host are not stale, with the tree that the
+ * CPU would make, which the soup keeps until its next change. */
+carom_status carom_soup_get_view_on_cpu(carom_context *context, const carom_soup *soup,
+                                        carom_soup_view *view);
+bool carom_soup_is_stale(const carom_soup *soup);
+/* CAROM_OK if queries that need a tree can search the soup on the GPU. */
+carom_status carom_soup_device_check_tree(carom_context *context, const carom_soup *soup);
+
 /* The same with the positions as they are on the device, in scratch of worker 0 where those on the
  * host are stale. */
 carom_status carom_soup_get_current_view(carom_context *context, const carom_soup *soup,

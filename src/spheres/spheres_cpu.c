@@ -55,9 +55,10 @@ static inline void spheres_cpu_take_nearer(spheres_cpu_vec_v foot, spheres_cpu_v
 }
 
 void CAROM_CPU(carom_spheres_feet)(const carom_bvh_corners *corners, const double point[3],
-                                   double squares[CAROM_BVH_WIDTH],
+                                   uint32_t lanes, double squares[CAROM_BVH_WIDTH],
                                    double feet[3][CAROM_BVH_WIDTH]) {
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES64) {
+        if ((lanes >> at & ((1u << CAROM_LANES64) - 1)) == 0) continue;
         spheres_cpu_vec_v p = {carom_f64v_splat(point[0]), carom_f64v_splat(point[1]),
                                carom_f64v_splat(point[2])};
         spheres_cpu_vec_v a = spheres_cpu_sub(spheres_cpu_load_vec(corners->row, at), p),
@@ -76,15 +77,17 @@ void CAROM_CPU(carom_spheres_feet)(const carom_bvh_corners *corners, const doubl
         carom_f64v s = vv * au - uv * av, t = uu * av - uv * au;
         carom_i64v inside = (s > 0.0) & (t > 0.0) & (s + t < denominator) &
                             (denominator > CAROM_SPHERES_NEEDLE * (uu * vv));
-        denominator = spheres_cpu_choose(inside, denominator, carom_f64v_splat(1.0));
-        spheres_cpu_vec_v foot =
-            spheres_cpu_along(spheres_cpu_along(a, u, s / denominator), v, t / denominator);
-        carom_f64v flat = spheres_cpu_dot(foot, foot);
-        inside &= flat < square;
-        best.x = spheres_cpu_choose(inside, foot.x, best.x);
-        best.y = spheres_cpu_choose(inside, foot.y, best.y);
-        best.z = spheres_cpu_choose(inside, foot.z, best.z);
-        square = spheres_cpu_choose(inside, flat, square);
+        if (carom_lanes_of64(inside) != 0) {
+            denominator = spheres_cpu_choose(inside, denominator, carom_f64v_splat(1.0));
+            spheres_cpu_vec_v foot =
+                spheres_cpu_along(spheres_cpu_along(a, u, s / denominator), v, t / denominator);
+            carom_f64v flat = spheres_cpu_dot(foot, foot);
+            inside &= flat < square;
+            best.x = spheres_cpu_choose(inside, foot.x, best.x);
+            best.y = spheres_cpu_choose(inside, foot.y, best.y);
+            best.z = spheres_cpu_choose(inside, foot.z, best.z);
+            square = spheres_cpu_choose(inside, flat, square);
+        }
         carom_f64v_store(squares + at, square);
         carom_f64v_store(feet[0] + at, best.x + p.x);
         carom_f64v_store(feet[1] + at, best.y + p.y);

@@ -8,6 +8,14 @@
 #include "bvh/bvh_winding_cpu.h"
 #include "spheres/spheres_frame_item.h"
 
+/* What carom_spheres_feet found last, of one mesh: a point is often measured against one block by a
+ * look, as the seed of a search and by the search. */
+typedef struct carom_spheres_block {
+    double at[3]; /* the point */
+    double squares[CAROM_BVH_WIDTH], feet[3][CAROM_BVH_WIDTH];
+    uint32_t index, lanes; /* of the block; the triangles measured: at first none */
+} carom_spheres_block;
+
 /* The obstacles near a point: balls that are inserted, and points of the surface, with radius 0.
  * Any subset of all obstacles gives an upper bound of the empty balls near the point. */
 typedef struct carom_spheres_near {
@@ -16,12 +24,13 @@ typedef struct carom_spheres_near {
     double apart[CAROM_SPHERES_NEAR]; /* distance of the point from each */
     uint32_t count;
     double least; /* of all distances, also of obstacles for which there was no space */
+    carom_spheres_block block;
 } carom_spheres_near;
 
-/* The points of sixteen triangles nearest to a point, and their squared distances. The points lie
- * on the triangles up to rounding. */
+/* The points of sixteen triangles nearest to a point, and their squared distances, of those in a
+ * set of lanes at least. The points lie on the triangles up to rounding. */
 CAROM_CPU_DECLARE(void, carom_spheres_feet, const carom_bvh_corners *corners, const double point[3],
-                  double squares[CAROM_BVH_WIDTH], double feet[3][CAROM_BVH_WIDTH]);
+                  uint32_t lanes, double squares[CAROM_BVH_WIDTH], double feet[3][CAROM_BVH_WIDTH]);
 
 /* A ball with the weight of its distance in the division of space. */
 typedef struct carom_spheres_site {

@@ -343,12 +343,29 @@ typedef struct spheres_mesh_search {
     uint32_t slots[CAROM_SPHERES_DIRECTIONS]; /* in `near`, of each direction */
 } spheres_mesh_search;
 
+/* Measures some triangles of a block, if they are not those measured last. */
+static const carom_spheres_block *spheres_mesh_block(const carom_spheres_mesh *mesh,
+                                                     carom_spheres_near *near, const double at[3],
+                                                     uint32_t index, uint32_t lanes) {
+    carom_spheres_block *b = &near->block;
+    if (b->index != index || memcmp(b->at, at, sizeof(b->at)) != 0) {
+        b->index = index;
+        memcpy(b->at, at, sizeof(b->at));
+        b->lanes = 0;
+    }
+    lanes &= ~b->lanes;
+    if (lanes != 0) CAROM_CPU_CALL(mesh->context, carom_spheres_feet)
+    (&mesh->corners[index], at, lanes, b->squares, b->feet);
+    b->lanes |= lanes;
+    return b;
+}
+
 static double spheres_mesh_search_block(void *user, uint32_t block, uint32_t lanes) {
     spheres_mesh_search *s = user;
-    double squares[CAROM_BVH_WIDTH], feet[3][CAROM_BVH_WIDTH];
-    CAROM_CPU_CALL(s->mesh->context, carom_spheres_feet)
-    (&s->mesh->corners[block], s->at, squares, feet);
     carom_spheres_near *n = s->near;
+    const carom_spheres_block *b = spheres_mesh_block(s->mesh, n, s->at, block, lanes);
+    const double *squares = b->squares;
+    const double(*feet)[CAROM_BVH_WIDTH] = b->feet;
     for (; lanes != 0; lanes &= lanes - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(lanes);
         if (squares[lane] > s->limit * s->limit) continue;
@@ -394,10 +411,10 @@ carom_spheres_hit carom_spheres_mesh_search(const carom_spheres_mesh *mesh, caro
                                             carom_spheres_near *near) {
     spheres_mesh_search s = spheres_mesh_search_of(mesh, point, limit, spread, near);
     if (seed != CAROM_BVH_NONE) { /* only to lower the limit: the search finds it again */
-        double squares[CAROM_BVH_WIDTH], feet[3][CAROM_BVH_WIDTH];
-        CAROM_CPU_CALL(mesh->context, carom_spheres_feet)
-        (&mesh->corners[seed / CAROM_BVH_WIDTH], s.at, squares, feet);
-        double apart = sqrt(squares[seed % CAROM_BVH_WIDTH]) + spread + CAROM_SPHERES_ERROR;
+        uint32_t lane = seed % CAROM_BVH_WIDTH;
+        const carom_spheres_block *b =
+            spheres_mesh_block(mesh, near, s.at, seed / CAROM_BVH_WIDTH, 1u << lane);
+        double apart = sqrt(b->squares[lane]) + spread + CAROM_SPHERES_ERROR;
         s.limit = CAROM_MIN(apart, s.limit);
     }
     carom_bvh_point at = point_of(point);
@@ -429,7 +446,7 @@ static uint32_t nearest_lanes(const spheres_mesh_measure *m, uint32_t block, uin
     const double at[3] = {m->point.x, m->point.y, m->point.z};
     double squares[CAROM_BVH_WIDTH], feet[3][CAROM_BVH_WIDTH], least = HUGE_VAL;
     CAROM_CPU_CALL(m->mesh->context, carom_spheres_feet)
-    (&m->mesh->corners[block], at, squares, feet);
+    (&m->mesh->corners[block], at, lanes, squares, feet);
     for (uint32_t rest = lanes; rest != 0; rest &= rest - 1)
         least = CAROM_MIN(squares[carom_bvh_lowest_lane(rest)], least);
     double limit = CAROM_MIN(sqrt(least), m->hit.distance) + SPHERES_MESH_FEET_ERROR;
