@@ -103,7 +103,8 @@ CAROM_ITEM void tree_posed_pair_set_floats(carom_tree_posed_pair *p, carom_vec3 
                       (carom_vec_largest(m->surface.centre) + m->surface.radius) * p->motion_scale;
     p->surface_margin = tree_posed_pair_margin(p, surfaces);
     CAROM_ASSERT(p->margin >= CAROM_TREE_ROUNDING && p->surface_margin >= CAROM_TREE_ROUNDING);
-    CAROM_ASSERT((double)p->scale >= p->motion_scale);
+    /* Below the range of floats it is 0 or too small, by far less than the margin. */
+    CAROM_ASSERT((double)p->scale >= p->motion_scale || p->motion_scale < (double)FLT_MIN);
 }
 
 /* carom_tree_pose. */
