@@ -122,7 +122,7 @@ def main():
             ", [tried and not kept](#tried-and-not-kept).", ""]
     for topic in topics:
         out += ["## " + topic, ""]
-        page = {"kfree": "grid"}.get(topic, topic)
+        page = {"kfree": "grid", "versions": "from-0.1"}.get(topic, topic)
         out += ["[%s.md](%s.md)" % (page, page), ""]
         for (table, machine), group in groups[topic].items():
             out += ["**%s.** %s" % (table, source(group, machine, names)), ""]
