@@ -2584,7 +2584,7 @@ export interface RobotHinge {
 export class Robot extends Handle {
     /** For each link its shapes; one joint fewer than links. */
     constructor(links: RobotBody[][], joints?: RobotHinge[], options?: {
-        names?: string[]; allowed?: Numbers; testAdjacent?: boolean; spheres?: number; inner?: number });
+        names?: string[]; allowed?: Numbers; testAdjacent?: boolean; spheres?: number; inner?: number; fine?: number });
     /** Gets what the robot consists of. */
     readonly info: RobotInfo;
     /**

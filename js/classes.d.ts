@@ -291,7 +291,7 @@ export interface RobotHinge {
 export class Robot extends Handle { //= carom_robot
     /** For each link its shapes; one joint fewer than links. */
     constructor(links: RobotBody[][], joints?: RobotHinge[], options?: {
-        names?: string[]; allowed?: Numbers; testAdjacent?: boolean; spheres?: number; inner?: number });
+        names?: string[]; allowed?: Numbers; testAdjacent?: boolean; spheres?: number; inner?: number; fine?: number });
     readonly info: RobotInfo; //= carom_robot_get_info
     readonly limits: { lower: Float64Array; upper: Float64Array }; //= carom_robot_get_limits
     addObjects(shapes: RobotBody[]): Uint32Array; //= carom_robot_add_objects

@@ -12,7 +12,7 @@
 #                         passed (a count), skipped and failed (lists of words) and why (text), and resets them; with
 #                         the commit and the processor time since the last one
 # A command that fails ends the entry: what it has not reported is reported as not built, with the end of its log.
-# Entries that are not named keep the results of their last run.
+# Entries that are not named keep the results of their last run. One at a time: amalgamation builds the tool here anew.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export jobs=$1 here=build

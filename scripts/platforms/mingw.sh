@@ -8,7 +8,7 @@ cross_build mingw.cmake 16
 built=true
 wine=$(command -v wine64 || ls /usr/lib/wine/wine64 2>/dev/null) ||
     { why="wine64 is not installed"; result x86_64-windows-mingw; exit 0; }
-"$wine" "$out/carom.exe" --version
+wine_begin "$wine" "$out/carom.exe"
 run_tests
 skipped="$skipped $(tr ';' ' ' <"$out/left_out.txt")"
 same_answers "$wine" "$out/carom.exe"
@@ -30,4 +30,5 @@ x86_64-w64-mingw32-gcc -static "$out/CMakeFiles/carom_tool.dir/cli/main.c.obj" "
     "$out/one-file/carom.o" -o "$out/one-file/carom.exe"
 built=true
 same_answers "$wine" "$out/one-file/carom.exe"
+wine_end
 result amalgamation-mingw

@@ -22,9 +22,9 @@ for zig_target in {x86_64,aarch64}-{linux-gnu.2.17,windows-gnu,macos}; do
     true:x86_64-linux*) same_answers "$out/carom" ;;
     true:x86_64-windows*)
         if [ -n "$wine" ]; then
-            mkdir -p "$WINEPREFIX"
-            "$wine" "$out/carom.exe" --version >/dev/null # wine sets up its folder, and says so
+            wine_begin "$wine" "$out/carom.exe"
             same_answers "$wine" "$out/carom.exe"
+            wine_end
         fi
         ;;
     true:aarch64-linux*) ! have qemu-aarch64 || same_answers qemu-aarch64 -L /usr/aarch64-linux-gnu "$out/carom" ;;

@@ -2,8 +2,8 @@
 /* cmocka.h: the part of cmocka's interface that the tests use, for systems where cmocka itself is
  * not installed (CAROM_OWN_CMOCKA): groups of tests with set-up and tear-down, asserts, skipping,
  * filters. Prints what cmocka prints.
- * CAROM_TESTS_ONLY in the environment names tests, with spaces between them: a group that has one of
- * them runs these alone, and other groups run all (scripts/platforms/s390x.sh). */
+ * CAROM_TESTS_ONLY in the environment names tests, such as "test_tree.c:files_hold_the_tree": a
+ * group that has one of them runs these alone, others run all (scripts/platforms.inc). */
 #ifndef CAROM_TESTS_CMOCKA_H
 #define CAROM_TESTS_CMOCKA_H
 
@@ -49,9 +49,11 @@ static inline bool own_cmocka_matches(const char *pattern, const char *name) {
     }
 }
 
-/* Whether a list of words has this one. */
-static inline bool own_cmocka_named(const char *words, const char *word) {
-    size_t length = strlen(word);
+/* Whether a list of words has FILE:TEST, with the file's name alone. */
+static inline bool own_cmocka_named(const char *words, const char *file, const char *test) {
+    char word[256];
+    const char *folder_end = strrchr(file, '/');
+    int length = snprintf(word, sizeof(word), "%s:%s", folder_end ? folder_end + 1 : file, test);
     for (const char *at = words; (at = strstr(at, word)) != NULL; at += length)
         if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
             return true;
@@ -150,22 +152,22 @@ static inline int own_cmocka_run(const struct CMUnitTest *test, void **state) {
 }
 
 /* Returns how many failed. */
-static inline int own_cmocka_run_group(const char *name, const struct CMUnitTest *tests,
-                                       size_t count, CMFixtureFunction *set_up,
-                                       CMFixtureFunction *tear_down) {
+static inline int own_cmocka_run_group(const char *name, const char *file,
+                                       const struct CMUnitTest *tests, size_t count,
+                                       CMFixtureFunction *set_up, CMFixtureFunction *tear_down) {
     int passed = 0, failed = 0, skipped = 0;
     void *state = NULL;
     const char *only = getenv("CAROM_TESTS_ONLY");
     bool some = false;
     for (size_t i = 0; only != NULL && i < count; ++i)
-        some |= own_cmocka_named(only, tests[i].name);
+        some |= own_cmocka_named(only, file, tests[i].name);
     print_message("[==========] %s: Running %u test(s).\n", name, (unsigned)count);
     if (set_up != NULL && set_up(&state) != 0) {
         print_error("[  FAILED  ] GROUP SETUP\n");
         return 1;
     }
     for (size_t i = 0; i < count; ++i) {
-        if (some && !own_cmocka_named(only, tests[i].name)) continue;
+        if (some && !own_cmocka_named(only, file, tests[i].name)) continue;
         if (own_cmocka_filter != NULL && !own_cmocka_matches(own_cmocka_filter, tests[i].name))
             continue;
         int how = own_cmocka_run(&tests[i], &state);
@@ -181,7 +183,8 @@ static inline int own_cmocka_run_group(const char *name, const struct CMUnitTest
 }
 
 #define cmocka_run_group_tests_name(name, tests, set_up, tear_down)                                \
-    own_cmocka_run_group(name, tests, sizeof(tests) / sizeof((tests)[0]), set_up, tear_down)
+    own_cmocka_run_group(name, __FILE__, tests, sizeof(tests) / sizeof((tests)[0]), set_up,        \
+                         tear_down)
 #define cmocka_run_group_tests(tests, set_up, tear_down)                                           \
     cmocka_run_group_tests_name(#tests, tests, set_up, tear_down)
 
