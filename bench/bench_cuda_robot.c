@@ -71,9 +71,23 @@ static void note_steps(bench *bench, player *p, const char *job) {
         bench_note(bench, "%s: %s %.3f ms", job, steps.name[i], steps.milliseconds[i]);
 }
 
+/* What the host has decided so far. */
+static uint64_t host_items(const player *p) {
+    carom_cuda_robot_info info;
+    return carom_cuda_robot_get_info(p->copy, &info) == CAROM_OK ? info.host_items : 0;
+}
+
+/* After one run of `count` items. */
+static void note_host(bench *bench, const player *p, const char *job, uint64_t before,
+                      uint64_t count) {
+    uint64_t items = host_items(p) - before;
+    bench_note(bench, "%s: host_items %llu, host_share %.2g", job, (unsigned long long)items,
+               (double)items / (double)count);
+}
+
 static void compare_query(bench *bench, player *p, const char *world, bool covers_only) {
     char job[64];
-    uint64_t by_faces = 0, open = 0;
+    uint64_t by_faces = 0, open = 0, before = host_items(p);
     p->query = (carom_robot_query){.covers_only = covers_only};
     snprintf(job, sizeof(job), "%s, %s", covers_only ? "covers" : "exact verdicts", world);
     if (!verify(p)) {
@@ -81,6 +95,7 @@ static void compare_query(bench *bench, player *p, const char *world, bool cover
                    carom_context_message(p->cuda));
         return;
     }
+    note_host(bench, p, job, before, p->count);
     for (uint64_t i = 0; i < p->count; ++i) {
         by_faces += p->expected[i].stage == CAROM_ROBOT_STAGE_EXACT ? 1 : 0;
         open += p->expected[i].verdict == CAROM_ROBOT_VERDICT_OPEN ? 1 : 0;
@@ -142,7 +157,7 @@ static void compare_gaps(bench *bench, player *p, const char *world, bool covers
 
 static void compare_moves(bench *bench, player *p, const char *world) {
     char job[64];
-    const uint64_t bytes = p->move_count * sizeof(*p->moves);
+    const uint64_t bytes = p->move_count * sizeof(*p->moves), before = host_items(p);
     p->query = (carom_robot_query){0};
     snprintf(job, sizeof(job), "motions, %s", world);
     if (!run_cpu_moves(p) || !run_cuda_moves(p) ||
@@ -152,6 +167,7 @@ static void compare_moves(bench *bench, player *p, const char *world) {
                    carom_context_message(p->cuda));
         return;
     }
+    note_host(bench, p, job, before, p->move_count);
     const bench_contender cuda = {"cuda", NULL, run_cuda_moves, p},
                           cpu = {"cpu", NULL, run_cpu_moves, p};
     bench_compare(bench, job, (double)p->move_count, &cuda, 1);

@@ -149,9 +149,9 @@ typedef struct carom_solid_result {
  * more bits, for some 20 us per pair of faces. Allocates nothing once warm.
  * On a context of backend cuda the GPU finds the faces that meet and adds up their terms, one by
  * one, too; the rays, the relation and terms with more bits stay on the CPU, as does the search for
- * solids whose sizes or distances differ by some 2^40 or more; the bytes are the same. The distance is found on the
- * GPU; the first one of a solid makes a tree there, which it keeps. Both solids are made by
- * contexts of that backend. */
+ * solids whose sizes or distances differ by some 2^40 or more; the bytes are the same. The distance
+ * is found on the GPU; the first one of a solid makes a tree there, which it keeps. Both solids are
+ * made by contexts of that backend. */
 CAROM_API carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
                                            const carom_pose *pose_a, const carom_solid *b,
                                            const carom_pose *pose_b,

@@ -1,17 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Straight motions on the GPU, with the CPU's bytes: robot_motion_item.h, by a thread per motion.
- * Which intervals are looked at depends on what was found in those before, so the intervals of a
- * motion follow each other as on the CPU: threads take turns after a block of intervals each, and
- * whichever is done takes the next motion. As many are tested at once as the device has room for;
- * each has its list of intervals. Motions that need a comparison of faces within rounding of the
- * margin are left to the host. */
+/* Straight motions on the GPU, with the CPU's bytes: robot_motion_item.h, by a warp per motion.
+ * Which intervals are looked at depends on what was found in those before, so blocks of intervals
+ * follow each other as on the CPU, but what takes time does not depend on order:
+ *
+ *   test     a lane per interval of the block: kinematics in floats, and all pairs by spheres
+ *   measure  all lanes: the exact distances of the pairs that are left, of all intervals of the
+ *            block that are so short that they are measured; some in vain, as what one proves may
+ *            spare another
+ *   refine   lane 0: intervals in their order, with these distances; one that is not there is
+ *            measured now
+ *   sort     all lanes: the halves, so that the earliest come next
+ *
+ * A warp whose motion is done takes the next one. As many are tested at once as the device has room
+ * for; each has its list of intervals. Motions that need a comparison of faces within rounding of
+ * the margin are left to the host. */
 #include "robot/robot_gap_item.h"
 #include "robot/robot_run_cuda.h"
 
 #define ROBOT_MOTION_THREADS 64u /* as few as of the kernels for clearance */
+#define ROBOT_MOTION_WARPS   (ROBOT_MOTION_THREADS / CAROM_WARP)
 
-/* Bytes for what is kept of motions that are tested at once: 60,000 of an arm of 7 joints. */
+/* Bytes for what is kept of motions that are tested at once: 30,000 of an arm of 7 joints. */
 #define ROBOT_MOTION_BYTES (UINT64_C(1) << 31)
+
+/* A round adds at most two parts of each interval of a block. */
+static_assert(2 * CAROM_ROBOT_BLOCK <= CAROM_WARP, "a lane for each that is sorted");
 
 /* A counter of the operation: motions that threads have taken. */
 enum { ROBOT_MOTION_TAKEN };
@@ -22,16 +35,19 @@ static_assert(sizeof(carom_robot_motion_result) == 40 &&
                   offsetof(carom_robot_motion_result, with_object) == 32,
               "robot_motion_write knows the layout");
 
-/* The motions, as the kernel sees them. Rows are `stride` long: as many are tested at once. */
+/* The motions, as the kernel sees them. As many are tested at once as there are warps; each has a
+ * block of intervals, whose rows are `stride` long, a row for each interval of each warp. */
 struct robot_motion_run : carom_robot_rows {
     const double *from, *to;
     uint64_t count;
+    uint32_t warps;
     carom_robot_motion_rule rule;
-    carom_robot_times *lists, *proved;
-    float *speeds;
-    uint32_t *undecided; /* pairs of the interval that is tested */
-    double *ones;        /* configurations, one after the other */
-    carom_robot_pose *poses;
+    carom_robot_times *lists, *proved;  /* of motions, one after the other */
+    float *speeds;                      /* likewise */
+    uint32_t *undecided;                /* pairs of intervals */
+    double *ones;                       /* configurations of intervals, one after the other */
+    carom_robot_pose *poses;            /* likewise */
+    carom_robot_motion_sample *samples; /* likewise, in the order of the pairs left */
     carom_device_count *taken;
     carom_robot_list host;
     carom_robot_motion_result *results;
@@ -203,16 +219,126 @@ static __device__ carom_robot_motion_lane robot_motion_test(const robot_motion_r
     return lane;
 }
 
-static __device__ void robot_motion_round(const robot_motion_run &w, uint32_t slot,
-                                          carom_robot_motion_state *m) {
+/* ---- Rounds ---------------------------------------------------------------------------------- */
+
+/* What lanes tell each other of the block of intervals. */
+struct robot_motion_shared {
     carom_robot_times taken[CAROM_ROBOT_BLOCK];
-    uint32_t count = carom_robot_motion_take(m, taken), before = m->count;
-    for (uint32_t i = 0; i < count && !m->unsure; ++i) {
-        if (!(taken[i].low < m->cut)) continue;
-        const carom_robot_motion_lane lane = robot_motion_test(w, slot, m, taken[i]);
-        carom_robot_motion_refine(m, &lane, taken[i]);
+    carom_robot_motion_lane lanes[CAROM_ROBOT_BLOCK];
+    uint32_t first[CAROM_ROBOT_BLOCK + 1]; /* samples of intervals before */
+    uint32_t count, before;                /* intervals taken, and left in the list */
+    uint32_t pushed;
+    double lows[CAROM_WARP];
+    bool goes_on, unsure;
+};
+
+/* The configuration and the poses of an interval. */
+static __device__ void robot_motion_use_row(const robot_motion_run &w, uint64_t row,
+                                            carom_robot_motion_state *m) {
+    m->one = w.ones + row * m->dof;
+    m->poses = w.poses + row * m->link_count;
+}
+
+/* Whether distances of an interval will be measured, as far as that is known. */
+static __device__ bool robot_motion_measures(const carom_robot_motion_state *m,
+                                             const carom_robot_motion_lane *lane,
+                                             carom_robot_times v) {
+    double moved;
+    if (lane->hit != CAROM_NONE || m->rule.covers_only) return false;
+    uint32_t first = carom_robot_motion_open(m, lane, v, &moved);
+    return lane->beyond || (first != CAROM_NONE && moved <= m->rule.step);
+}
+
+/* Tests an interval, and says how many samples it may need. */
+static __device__ uint32_t robot_motion_begin_lane(const robot_motion_run &w,
+                                                   robot_motion_shared *s, uint64_t row, unsigned i,
+                                                   carom_robot_motion_state *m) {
+    const uint32_t pairs = w.robot.view.plan.pair_count;
+    const carom_robot_times v = s->taken[i];
+    robot_motion_use_row(w, row, m);
+    carom_robot_motion_lane lane = robot_motion_test(w, (uint32_t)row, m, v);
+    lane.samples = nullptr;
+    uint32_t count = 0;
+    if (robot_motion_measures(m, &lane, v)) {
+        lane.samples = w.samples + row * pairs;
+        count = lane.beyond ? pairs : lane.count;
+        carom_robot_motion_pose(m, 0.5 * (v.low + v.high));
     }
-    carom_robot_motion_sort(m, before);
+    s->lanes[i] = lane;
+    return count;
+}
+
+/* Measures the pairs of all intervals of the block. */
+static __device__ void robot_motion_measure_all(const robot_motion_run &w,
+                                                const robot_motion_shared *s, uint64_t rows,
+                                                unsigned lane, carom_robot_motion_state *m) {
+    const uint32_t pairs = w.robot.view.plan.pair_count, all = s->first[s->count];
+    uint32_t i = 0;
+    for (uint32_t at = lane; at < all; at += CAROM_WARP) {
+        while (s->first[i + 1] <= at) ++i;
+        const uint32_t e = at - s->first[i], pair = carom_robot_motion_entry(&s->lanes[i], e);
+        carom_robot_motion_sample sample = {};
+        CAROM_ASSERT(i < s->count && pair < pairs);
+        robot_motion_use_row(w, rows + i, m);
+        if (!carom_robot_motion_proved(m, pair, s->taken[i]))
+            sample = carom_robot_motion_sample_of(m, s->taken[i], pair);
+        w.samples[(rows + i) * pairs + e] = sample;
+    }
+}
+
+/* carom_robot_motion_sort: each part finds its place among those of the round. */
+static __device__ void robot_motion_sort_all(robot_motion_shared *s, unsigned lane,
+                                             carom_robot_motion_state *m) {
+    const uint32_t count = s->pushed;
+    carom_robot_times own = {};
+    uint32_t after = 0;
+    CAROM_ASSERT(count <= CAROM_WARP);
+    if (lane < count) {
+        own = m->list[s->before + lane];
+        s->lows[lane] = own.low;
+    }
+    __syncwarp();
+    for (uint32_t k = 0; k < count; ++k)
+        after += s->lows[k] > own.low || (s->lows[k] == own.low && k < lane) ? 1u : 0u;
+    __syncwarp();
+    if (lane < count) m->list[s->before + after] = own;
+    __syncwarp();
+}
+
+/* The next block of intervals of a motion. What lane 0 keeps of it counts. */
+static __device__ void robot_motion_round(const robot_motion_run &w, robot_motion_shared *s,
+                                          uint32_t warp, unsigned lane,
+                                          carom_robot_motion_state *m) {
+    const uint64_t rows = (uint64_t)warp * CAROM_ROBOT_BLOCK;
+    uint32_t samples = 0;
+    if (lane == 0) {
+        s->count = carom_robot_motion_take(m, s->taken);
+        s->before = m->count;
+        s->first[0] = 0;
+    }
+    __syncwarp();
+    const uint32_t count = s->count;
+    if (lane < count) samples = robot_motion_begin_lane(w, s, rows + lane, lane, m);
+    for (unsigned step = 1; step < CAROM_ROBOT_BLOCK; step *= 2) {
+        uint32_t before = __shfl_up_sync(~0u, samples, step);
+        if (lane >= step) samples += before;
+    }
+    if (lane < count) s->first[lane + 1] = samples;
+    __syncwarp();
+    robot_motion_measure_all(w, s, rows, lane, m);
+    __syncwarp();
+    if (lane == 0) {
+        for (uint32_t i = 0; i < count && !m->unsure; ++i) {
+            if (!(s->taken[i].low < m->cut)) continue;
+            robot_motion_use_row(w, rows + i, m);
+            carom_robot_motion_refine(m, &s->lanes[i], s->taken[i]);
+        }
+        s->pushed = m->count - s->before;
+        s->goes_on = m->count != 0 && !m->unsure;
+        s->unsure = m->unsure;
+    }
+    __syncwarp();
+    robot_motion_sort_all(s, lane, m);
 }
 
 /* ---- Motions --------------------------------------------------------------------------------- */
@@ -229,55 +355,69 @@ static __device__ void robot_motion_write(const carom_robot_motion_result &r,
 }
 
 /* Begins with a motion; false: it is none. */
-static __device__ bool robot_motion_start(const robot_motion_run &w, uint64_t motion,
+static __device__ bool robot_motion_start(const robot_motion_run &w, uint64_t motion, unsigned lane,
                                           carom_robot_motion_state *m) {
+    double error = 0.0;
     m->from = w.from + motion * m->dof;
     m->to = w.to + motion * m->dof;
     for (uint32_t k = 0; k < m->dof; ++k)
         if (!(fabs(m->from[k]) <= CAROM_ROBOT_MOST && fabs(m->to[k]) <= CAROM_ROBOT_MOST)) {
-            atomicMax(w.bad, ~(carom_device_count)motion);
+            if (lane == 0) atomicMax(w.bad, ~(carom_device_count)motion);
             return false;
         }
-    carom_robot_motion_begin(m);
+    for (uint32_t pair = lane; pair < w.robot.view.plan.pair_count; pair += CAROM_WARP) {
+        double off = carom_robot_motion_begin_pair(m, pair);
+        error = CAROM_MAX(off, error);
+    }
+    for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2) {
+        double other = __shfl_xor_sync(~0u, error, (int)step);
+        error = CAROM_MAX(other, error);
+    }
+    m->margin = m->rule.margin + error;
+    if (lane == 0) carom_robot_motion_begin_times(m, error);
+    __syncwarp();
     return true;
 }
 
 static __global__ void __launch_bounds__(ROBOT_MOTION_THREADS)
     robot_motion_tests(robot_motion_run w) {
     carom_device_begin();
-    const uint32_t slot = blockIdx.x * ROBOT_MOTION_THREADS + threadIdx.x;
+    __shared__ robot_motion_shared shared[ROBOT_MOTION_WARPS];
+    const unsigned lane = threadIdx.x % CAROM_WARP;
+    const uint32_t warp = blockIdx.x * ROBOT_MOTION_WARPS + threadIdx.x / CAROM_WARP;
+    robot_motion_shared *s = &shared[threadIdx.x / CAROM_WARP];
+    const uint64_t pairs = w.robot.view.plan.pair_count;
     carom_robot_motion_state m = {};
     carom_device_count motion = 0;
     bool has_motion = false;
-    if (slot >= w.stride) return;
+    if (warp >= w.warps) return;
     m.view = &w.robot.view;
     m.order = w.robot.order;
     m.link_count = w.robot.link_count;
     m.dof = w.robot.dof;
     m.rule = w.rule;
-    m.stride = w.stride;
-    m.list = w.lists + slot;
-    m.proved = w.proved + slot;
-    m.speed = w.speeds + slot;
-    m.one = w.ones + (uint64_t)slot * m.dof;
-    m.poses = w.poses + (uint64_t)slot * m.link_count;
+    m.stride = 1;
+    m.list = w.lists + (uint64_t)warp * CAROM_ROBOT_MOTION_INTERVALS;
+    m.proved = w.proved + warp * pairs;
+    m.speed = w.speeds + warp * pairs;
     for (;;) {
         if (!has_motion) {
-            motion = atomicAdd(w.taken, 1ull);
+            if (lane == 0) motion = atomicAdd(w.taken, 1ull);
+            motion = __shfl_sync(~0u, motion, 0);
             if (motion >= w.count) return;
-            has_motion = robot_motion_start(w, motion, &m);
+            has_motion = robot_motion_start(w, motion, lane, &m);
             if (!has_motion) continue;
         }
-        robot_motion_round(w, slot, &m);
-        if (m.count != 0 && !m.unsure) continue;
-        has_motion = false;
-        if (m.unsure) {
-            w.host.append(motion);
-            continue;
+        robot_motion_round(w, s, warp, lane, &m);
+        has_motion = s->goes_on;
+        if (has_motion) continue;
+        if (lane == 0 && s->unsure) w.host.append(motion);
+        if (lane == 0 && !s->unsure) {
+            carom_robot_motion_result result;
+            carom_robot_motion_end(&m, &result);
+            robot_motion_write(result, &w.results[motion]);
         }
-        carom_robot_motion_result result;
-        carom_robot_motion_end(&m, &result);
-        robot_motion_write(result, &w.results[motion]);
+        __syncwarp();
     }
 }
 
@@ -286,17 +426,20 @@ static __global__ void __launch_bounds__(ROBOT_MOTION_THREADS)
 /* Bytes of a motion that is tested. */
 static uint64_t robot_motion_row_bytes(const carom_device_robot *r) {
     const carom_robot_plan *plan = &r->view.plan;
-    return sizeof(carom_robot_times) * (CAROM_ROBOT_MOTION_INTERVALS + (uint64_t)plan->pair_count) +
-           (sizeof(float) + sizeof(uint32_t)) * (uint64_t)plan->pair_count +
-           sizeof(float) * 12 * ((uint64_t)plan->joint_count + 1) + sizeof(double) * r->dof +
-           (uint64_t)r->link_count * sizeof(carom_robot_pose);
+    const uint64_t pairs = plan->pair_count;
+    uint64_t interval = (sizeof(uint32_t) + sizeof(carom_robot_motion_sample)) * pairs +
+                        sizeof(float) * 12 * ((uint64_t)plan->joint_count + 1) +
+                        sizeof(double) * r->dof +
+                        (uint64_t)r->link_count * sizeof(carom_robot_pose);
+    return sizeof(carom_robot_times) * (CAROM_ROBOT_MOTION_INTERVALS + pairs) +
+           sizeof(float) * pairs + CAROM_ROBOT_BLOCK * interval;
 }
 
 /* Motions that are tested at once. */
 static uint64_t robot_motion_rows(const carom_device *device, const carom_device_robot_query *a) {
     uint64_t most = ROBOT_MOTION_BYTES / robot_motion_row_bytes(a->robot);
     uint64_t resident = carom_device_resident(device, robot_motion_tests, ROBOT_MOTION_THREADS) *
-                        ROBOT_MOTION_THREADS;
+                        (uint64_t)ROBOT_MOTION_WARPS;
     most = CAROM_MIN(CAROM_MIN(most, resident), a->count);
     return CAROM_MAX(most, (uint64_t)1);
 }
@@ -306,7 +449,7 @@ static carom_status robot_motion_reserve(carom_device *device, carom_device_op *
     CAROM_DEVICE_TRY(carom_device_reserve_scratch(device, CAROM_SCRATCH_ROBOT_ROWS,
                                                   robot_motion_rows(device, a) *
                                                           robot_motion_row_bytes(a->robot) +
-                                                      7 * CAROM_DEVICE_ALLOCATION,
+                                                      8 * CAROM_DEVICE_ALLOCATION,
                                                   "motions"));
     return carom_robot_reserve_host(device);
 }
@@ -318,7 +461,8 @@ static void robot_motion_launch(carom_device *device, carom_device_op *op) {
     carom_device_clear(device, op);
     if (a->count == 0) return;
     w.robot = *a->robot;
-    w.stride = (uint32_t)rows;
+    w.warps = (uint32_t)rows;
+    w.stride = (uint32_t)(rows * CAROM_ROBOT_BLOCK);
     w.bad = &op->counters->n[CAROM_ROBOT_N_BAD];
     w.taken = &op->counters->n[ROBOT_MOTION_TAKEN];
     w.host = carom_robot_host_list(device, op);
@@ -328,18 +472,20 @@ static void robot_motion_launch(carom_device *device, carom_device_op *op) {
     w.rule = a->rule;
     w.results = (carom_robot_motion_result *)a->results;
     const carom_robot_plan *plan = &w.robot.view.plan;
+    const uint64_t pairs = plan->pair_count;
     char *at =
         carom_device_take<char>(device, CAROM_SCRATCH_ROBOT_ROWS,
                                 carom_device_scratch_bytes(device, CAROM_SCRATCH_ROBOT_ROWS));
-    w.poses = carom_robot_take<carom_robot_pose>(&at, rows * w.robot.link_count);
+    w.poses = carom_robot_take<carom_robot_pose>(&at, w.stride * (uint64_t)w.robot.link_count);
+    w.samples = carom_robot_take<carom_robot_motion_sample>(&at, w.stride * pairs);
     w.lists = carom_robot_take<carom_robot_times>(&at, rows * CAROM_ROBOT_MOTION_INTERVALS);
-    w.proved = carom_robot_take<carom_robot_times>(&at, rows * plan->pair_count);
-    w.ones = carom_robot_take<double>(&at, rows * w.robot.dof);
-    w.speeds = carom_robot_take<float>(&at, rows * plan->pair_count);
-    w.undecided = carom_robot_take<uint32_t>(&at, rows * plan->pair_count);
-    w.frames = carom_robot_take<float>(&at, rows * 12 * ((uint64_t)plan->joint_count + 1));
+    w.proved = carom_robot_take<carom_robot_times>(&at, rows * pairs);
+    w.ones = carom_robot_take<double>(&at, w.stride * (uint64_t)w.robot.dof);
+    w.speeds = carom_robot_take<float>(&at, rows * pairs);
+    w.undecided = carom_robot_take<uint32_t>(&at, w.stride * pairs);
+    w.frames = carom_robot_take<float>(&at, w.stride * 12 * ((uint64_t)plan->joint_count + 1));
     carom_device_step(device, "motions");
-    carom_device_launch(device, robot_motion_tests, carom_device_blocks(rows, ROBOT_MOTION_THREADS),
+    carom_device_launch(device, robot_motion_tests, carom_device_blocks(rows, ROBOT_MOTION_WARPS),
                         ROBOT_MOTION_THREADS, w);
 }
 

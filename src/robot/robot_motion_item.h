@@ -74,6 +74,16 @@ typedef struct carom_robot_motion_state {
     bool unsure;               /* on a GPU: faces within rounding of the margin */
 } carom_robot_motion_state;
 
+/* What exact distances say of a pair in the middle of an interval. It depends on nothing else, so
+ * that a GPU finds those of many pairs and intervals at once, before they are looked at in their
+ * order. */
+typedef struct carom_robot_motion_sample {
+    double distance, error;
+    bool known;   /* the rest is */
+    bool touches; /* the pair collides */
+    bool unsure;  /* on a GPU: faces within rounding of the margin */
+} carom_robot_motion_sample;
+
 /* What spheres know of the configuration in the middle of an interval. */
 typedef struct carom_robot_motion_lane {
     bool beyond;           /* nothing: floats do not hold for it */
@@ -82,6 +92,7 @@ typedef struct carom_robot_motion_lane {
     const uint32_t *lanes; /* of each the lanes that they are undecided in; NULL: all */
     uint64_t stride;
     uint32_t count, lane;
+    const carom_robot_motion_sample *samples; /* of each of the pairs; NULL: none is known */
 } carom_robot_motion_lane;
 
 /* ---- Speeds ---------------------------------------------------------------------------------- */
@@ -135,16 +146,14 @@ CAROM_ITEM double carom_robot_pair_speed(const carom_robot_motion_state *m, uint
     return speed * (1.0 + CAROM_ROBOT_MOTION_SLACK);
 }
 
-CAROM_ITEM void carom_robot_set_speeds(carom_robot_motion_state *m) {
-    double error = 0.0;
-    for (uint32_t pair = 0; pair < m->view->plan.pair_count; ++pair) {
-        double off = carom_robot_pair_speed(m, pair, true);
-        float speed = carom_float_up(carom_robot_pair_speed(m, pair, false), 0.0);
-        CAROM_ASSERT(off >= 0.0 && speed >= 0.0f);
-        m->speed[pair * m->stride] = speed;
-        error = CAROM_MAX(off, error);
-    }
-    m->margin = m->rule.margin + error;
+/* Begins with a pair; returns what its joint values may be off by. */
+CAROM_ITEM double carom_robot_motion_begin_pair(carom_robot_motion_state *m, uint32_t pair) {
+    double off = carom_robot_pair_speed(m, pair, true);
+    float speed = carom_float_up(carom_robot_pair_speed(m, pair, false), 0.0);
+    CAROM_ASSERT(off >= 0.0 && speed >= 0.0f);
+    m->speed[pair * m->stride] = speed;
+    m->proved[pair * m->stride] = carom_robot_times_of(1.0, 0.0);
+    return off;
 }
 
 /* ---- Intervals ------------------------------------------------------------------------------- */
@@ -175,18 +184,25 @@ CAROM_ITEM float carom_robot_motion_half(carom_robot_times v) {
     return carom_float_up(half * (1.0 + (double)CAROM_ROBOT_SLACK), 0.0);
 }
 
-/* Begins with sixteen intervals. */
-CAROM_ITEM void carom_robot_motion_begin(carom_robot_motion_state *m) {
-    carom_robot_set_speeds(m);
+/* Begins with sixteen intervals; `error` is the most of all pairs. */
+CAROM_ITEM void carom_robot_motion_begin_times(carom_robot_motion_state *m, double error) {
+    m->margin = m->rule.margin + error;
     m->count = 0;
     m->cut = m->contact = HUGE_VAL;
-    for (uint32_t pair = 0; pair < m->view->plan.pair_count; ++pair)
-        m->proved[pair * m->stride] = carom_robot_times_of(1.0, 0.0);
     m->pair = m->hit = 0;
     m->unsure = false;
     for (uint32_t i = CAROM_ROBOT_BLOCK; i-- > 0;)
         carom_robot_motion_push(m, i / (double)CAROM_ROBOT_BLOCK,
                                 (i + 1) / (double)CAROM_ROBOT_BLOCK);
+}
+
+CAROM_ITEM void carom_robot_motion_begin(carom_robot_motion_state *m) {
+    double error = 0.0;
+    for (uint32_t pair = 0; pair < m->view->plan.pair_count; ++pair) {
+        double off = carom_robot_motion_begin_pair(m, pair);
+        error = CAROM_MAX(off, error);
+    }
+    carom_robot_motion_begin_times(m, error);
 }
 
 /* Takes the earliest intervals, at most a block of them; returns how many. */
@@ -235,22 +251,41 @@ CAROM_ITEM bool carom_robot_motion_proved(const carom_robot_motion_state *m, uin
     return proved.low <= v.low && v.high <= proved.high;
 }
 
-/* Whether a pair collides in the poses, where its distance does not exclude it. */
-CAROM_ITEM bool carom_robot_motion_touches(carom_robot_motion_state *m, uint32_t pair, double d,
-                                           double error) {
-    return d <= m->rule.margin + 4.0 * error &&
-           carom_robot_pair_collides_item(m->view, m->poses, pair, m->rule.margin, &m->unsure);
+/* Puts the poses of links in the middle of an interval in `poses`. */
+CAROM_ITEM void carom_robot_motion_pose(carom_robot_motion_state *m, double middle) {
+    carom_robot_motion_at(m, middle);
+    for (uint32_t i = 0; i < m->link_count; ++i)
+        carom_robot_pose_item(m->view->links, m->order[i], m->one, m->poses);
 }
 
-/* Measures a pair at the middle of an interval; *safe becomes at most the time that it proves.
- * False: the interval ends here, for the pair collides, or is too near for it to be halved. */
-CAROM_ITEM bool carom_robot_motion_measure(carom_robot_motion_state *m, carom_robot_times v,
+/* A pair at the middle of an interval, whose poses are there. It is measured up to the distance
+ * that proves several times the interval. */
+CAROM_ITEM carom_robot_motion_sample carom_robot_motion_sample_of(const carom_robot_motion_state *m,
+                                                                  carom_robot_times v,
+                                                                  uint32_t pair) {
+    double half = 0.5 * (v.high - v.low) * (1.0 + CAROM_ROBOT_MOTION_SLACK);
+    double speed = (double)m->speed[pair * m->stride];
+    double need = m->margin + CAROM_ROBOT_MOTION_REACH * speed * half + m->rule.tolerance;
+    carom_robot_motion_sample s;
+    s.known = true;
+    s.touches = s.unsure = false;
+    s.distance = carom_robot_pair_distance_item(m->view, m->poses, pair, need, &s.error);
+    if (s.distance <= m->rule.margin + 4.0 * s.error)
+        s.touches =
+            carom_robot_pair_collides_item(m->view, m->poses, pair, m->rule.margin, &s.unsure);
+    return s;
+}
+
+/* Takes the sample of a pair at the middle of an interval; *safe becomes at most the time that it
+ * proves. False: the interval ends here, for the pair collides, or is too near for it to be halved.
+ */
+CAROM_ITEM bool carom_robot_motion_measure(carom_robot_motion_state *m,
+                                           const carom_robot_motion_sample *s, carom_robot_times v,
                                            double middle, uint32_t pair, double *safe) {
     double half = 0.5 * (v.high - v.low) * (1.0 + CAROM_ROBOT_MOTION_SLACK);
-    double speed = (double)m->speed[pair * m->stride], error;
-    double need = m->margin + CAROM_ROBOT_MOTION_REACH * speed * half + m->rule.tolerance;
-    double d = carom_robot_pair_distance_item(m->view, m->poses, pair, need, &error);
-    if (carom_robot_motion_touches(m, pair, d, error)) {
+    double speed = (double)m->speed[pair * m->stride], d = s->distance, error = s->error;
+    m->unsure = m->unsure || s->unsure;
+    if (s->touches) {
         carom_robot_motion_collide(m, v, middle, pair);
         return false;
     }
@@ -283,14 +318,20 @@ CAROM_ITEM void carom_robot_motion_advance(carom_robot_motion_state *m,
                                            double middle) {
     double half = 0.5 * (v.high - v.low) * (1.0 + CAROM_ROBOT_MOTION_SLACK), safe = half;
     uint32_t closest = 0, count = lane->beyond ? m->view->plan.pair_count : lane->count;
-    carom_robot_motion_at(m, middle);
-    for (uint32_t i = 0; i < m->link_count; ++i)
-        carom_robot_pose_item(m->view->links, m->order[i], m->one, m->poses);
+    bool posed = false;
     for (uint32_t e = 0; e < count; ++e) {
         uint32_t pair = carom_robot_motion_entry(lane, e);
         double before = safe;
+        carom_robot_motion_sample sample;
         if (pair == CAROM_NONE || carom_robot_motion_proved(m, pair, v)) continue;
-        if (!carom_robot_motion_measure(m, v, middle, pair, &safe)) return;
+        sample.known = false;
+        if (lane->samples != NULL) sample = lane->samples[e];
+        if (!sample.known) {
+            if (!posed) carom_robot_motion_pose(m, middle);
+            posed = true;
+            sample = carom_robot_motion_sample_of(m, v, pair);
+        }
+        if (!carom_robot_motion_measure(m, &sample, v, middle, pair, &safe)) return;
         if (safe < before) closest = pair;
     }
     if (safe >= half) return;
@@ -302,23 +343,33 @@ CAROM_ITEM void carom_robot_motion_advance(carom_robot_motion_state *m,
     if (v.low < middle - safe) carom_robot_motion_push(m, v.low, middle - safe);
 }
 
+/* The first pair of an interval that spheres leave open and no distance proves free, or CAROM_NONE;
+ * *moved: how far bodies of such pairs move in half of it. */
+CAROM_ITEM uint32_t carom_robot_motion_open(const carom_robot_motion_state *m,
+                                            const carom_robot_motion_lane *lane,
+                                            carom_robot_times v, double *moved) {
+    uint32_t first = CAROM_NONE;
+    *moved = 0.0;
+    for (uint32_t e = 0; e < lane->count && !lane->beyond; ++e) {
+        uint32_t pair = carom_robot_motion_entry(lane, e);
+        if (pair == CAROM_NONE || carom_robot_motion_proved(m, pair, v)) continue;
+        double by = (double)m->speed[pair * m->stride] * (0.5 * (v.high - v.low));
+        *moved = CAROM_MAX(by, *moved);
+        if (first == CAROM_NONE) first = pair;
+    }
+    return first;
+}
+
 /* What spheres leave of an interval is halved, or measured. */
 CAROM_ITEM void carom_robot_motion_refine(carom_robot_motion_state *m,
                                           const carom_robot_motion_lane *lane,
                                           carom_robot_times v) {
-    double middle = 0.5 * (v.low + v.high), half = 0.5 * (v.high - v.low), moved = 0.0;
-    uint32_t first = CAROM_NONE;
+    double middle = 0.5 * (v.low + v.high), half = 0.5 * (v.high - v.low), moved;
     if (lane->hit != CAROM_NONE) {
         carom_robot_motion_collide(m, v, middle, lane->hit);
         return;
     }
-    for (uint32_t e = 0; e < lane->count && !lane->beyond; ++e) {
-        uint32_t pair = carom_robot_motion_entry(lane, e);
-        if (pair == CAROM_NONE || carom_robot_motion_proved(m, pair, v)) continue;
-        double by = (double)m->speed[pair * m->stride] * half;
-        moved = CAROM_MAX(by, moved);
-        if (first == CAROM_NONE) first = pair;
-    }
+    uint32_t first = carom_robot_motion_open(m, lane, v, &moved);
     if (first == CAROM_NONE && !lane->beyond) return;
     if (m->rule.covers_only &&
         (lane->beyond || moved <= m->rule.step || half <= CAROM_ROBOT_MOTION_SHORTEST)) {

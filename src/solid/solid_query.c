@@ -201,8 +201,7 @@ carom_status carom_solid_query_keep_changes(carom_solid_query *query, int of_b) 
         CAROM_ARENA_TAKE(carom_scratch(query->context, 0), _Atomic int32_t, count);
     if (changes == NULL)
         return carom_fail_memory(query->context, count * sizeof(*changes), "windings of vertices");
-    for (uint64_t v = 0; v < count && !carom_solid_device_can(query); ++v)
-        atomic_init(&changes[v], 0); /* the GPU has its own */
+    for (uint64_t v = 0; v < count; ++v) atomic_init(&changes[v], 0);
     query->changes[of_b] = changes;
     return CAROM_OK;
 }
