@@ -20,22 +20,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* immintrin.h declares AVX-512 for files of every instruction set, which takes gcc a quarter of a
- * second for each. Loops of others read the headers of theirs, where it is known how these are
- * divided (gcc 12). */
-#if defined(__SSE2__) && (!defined(CAROM_ISA_SUFFIX) || defined(__AVX512F__))
-#include <immintrin.h>
-#elif defined(__AVX2__) && defined(__GNUC__) && __GNUC__ == 12 && !defined(__clang__)
-#define _IMMINTRIN_H_INCLUDED /* else these headers refuse */
-#include <smmintrin.h>
-#include <x86gprintrin.h>
-
-#include <avxintrin.h>
-
-#include <avx2intrin.h>
-#include <fmaintrin.h>
-#undef _IMMINTRIN_H_INCLUDED
-#elif defined(__AVX2__)
+/* immintrin.h declares every instruction set, which takes gcc a quarter of a second per file: loops
+ * of the baseline read the header of theirs. */
+#if defined(__SSE2__) && (!defined(CAROM_ISA_SUFFIX) || defined(__AVX2__))
 #include <immintrin.h>
 #elif defined(__SSE2__)
 #include <emmintrin.h>
