@@ -3,6 +3,7 @@
  * vertex could be found again. The file is read in pieces that end with a line (mesh_obj.c). */
 #include <inttypes.h>
 
+#include "base/byte_order.h"
 #include "base/item.h"
 #include "base/progress.h"
 #include "mesh/mesh_format.h"
@@ -21,9 +22,11 @@ static uint64_t parts_obj_lines(const uint8_t *bytes, uint64_t size) {
     return 0;
 }
 
-/* Writes what the builder holds, and empties it. */
+/* Writes what the builder holds, and empties it: low bytes first, so that their hash is
+ * the same everywhere. */
 static carom_status parts_obj_drain(carom_builder *builder, parts_input *input) {
     uint64_t bytes = builder->points.count * sizeof(*builder->points.data);
+    if (input->swap) carom_reverse_numbers(builder->points.data, (size_t)bytes, sizeof(double));
     CAROM_TRY(carom_parts_write_at(&input->file, input->file.size, builder->points.data, bytes));
     input->file.size += bytes;
     uint64_t corners = builder->corners.count, faces = builder->face_count;
@@ -43,6 +46,7 @@ static carom_status parts_obj_drain(carom_builder *builder, parts_input *input) 
     }
     CAROM_ASSERT(to == 0 && end == 0);
     bytes = (corners + faces) * sizeof(*data);
+    if (input->swap) carom_reverse_numbers(data, (size_t)bytes, sizeof(*data));
     CAROM_TRY(carom_parts_write_at(&input->corners, input->corners.size, data, bytes));
     input->corners.size += bytes;
     input->list_count += faces;
@@ -107,6 +111,7 @@ carom_status carom_parts_read_obj(parts_job *job, parts_input *input) {
     parts_piece piece = {.size = PARTS_OBJ_PIECE};
     carom_builder builder = {.context = job->inner, .name = input->name};
     input->file = (parts_file){0};
+    input->swap = !carom_is_little_endian();
     piece.bytes = carom_allocate(job->allocator, piece.size, 1);
     carom_status status =
         piece.bytes != NULL ? CAROM_OK : carom_parts_fail_memory(job, piece.size, "a piece of OBJ");

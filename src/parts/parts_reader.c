@@ -11,6 +11,7 @@
  * corners are left out; with `fan` they are those of triangles. */
 #include <inttypes.h>
 
+#include "base/byte_order.h"
 #include "base/item.h"
 #include "base/progress.h"
 #include "mesh/mesh_format.h"
@@ -30,6 +31,7 @@ static void parts_window_hash(parts_window *window, const uint8_t *bytes, uint64
     for (uint64_t i = 0; i < size; i += sizeof(word)) {
         word = 0;
         memcpy(&word, bytes + i, (size_t)CAROM_MIN(sizeof(word), size - i));
+        if (!carom_is_little_endian()) carom_reverse_numbers(&word, sizeof(word), sizeof(word));
         hash = carom_parts_hash(hash, word);
     }
     *window->hash = hash;
