@@ -2122,10 +2122,11 @@ export class Solid extends Handle {
      * the other, or smaller than the rounding of its pose, all triangles are visited for the sake of
      * accuracy. Where rounding would still matter, as from size ratios of some 2^30 on, the terms are
      * computed with more bits, for some 20 us per pair of faces. Allocates nothing once warm. On a context
-     * of backend cuda the GPU finds the faces that meet and adds up their terms; the rays, the relation and
-     * the rare cases above stay on the CPU, as does the search for solids whose sizes or distances differ by
-     * some 2^40 or more; the bytes are the same. The distance is found on the GPU; the first one of a solid
-     * makes a tree there, which it keeps. Both solids are made by contexts of that backend.
+     * of backend cuda the GPU finds the faces that meet and adds up their terms, one by one, too; the rays,
+     * the relation and terms with more bits stay on the CPU, as does the search for solids whose sizes or
+     * distances differ by some 2^40 or more; the bytes are the same. The distance is found on the GPU; the
+     * first one of a solid makes a tree there, which it keeps. Both solids are made by contexts of that
+     * backend.
      */
     overlap(other: Solid, pose?: Pose, options?: Two & SolidQueryDef): SolidResult;
     /**

@@ -40,12 +40,13 @@ from ._soup import Soup, both
 from ._tree import Balls, Tree, balls_query_def, tree_query_def
 
 __all__ = ["ConvexBodies", "ConvexShapes", "DeviceArray", "DeviceImpacts", "DeviceManifolds", "DevicePairs",
-           "DeviceRayHits", "DeviceResults", "DeviceSceneContacts", "DeviceSegments", "Frame", "RobotCopy", "available", "balls_overlap", "balls_pairs",
-           "broad_pairs", "cast_rays", "closest_points", "convex_boxes", "convex_contacts", "convex_depth",
-           "convex_distance", "convex_meet", "cross_distance", "cross_first_impact", "cross_impacts", "cross_meet",
-           "cross_pairs", "cross_segments", "finish", "move_scene", "query_rays", "record", "self_first_impact", "self_impacts",
-           "self_near", "self_pairs", "self_safe_distances", "self_segments", "set_timing", "signed_distances", "step_scene",
-           "steps", "to_device", "tree_distance", "tree_meet", "tree_overlap", "update_broad", "update_solid", "update_soup",
+           "DeviceRayHits", "DeviceResults", "DeviceSceneContacts", "DeviceSegments", "Frame", "RobotCopy",
+           "available", "balls_overlap", "balls_pairs", "broad_pairs", "cast_rays", "closest_points", "convex_boxes",
+           "convex_contacts", "convex_depth", "convex_distance", "convex_meet", "cross_distance",
+           "cross_first_impact", "cross_impacts", "cross_meet", "cross_pairs", "cross_segments", "finish",
+           "move_scene", "query_rays", "record", "self_first_impact", "self_impacts", "self_near", "self_pairs",
+           "self_safe_distances", "self_segments", "set_timing", "signed_distances", "step_scene", "steps",
+           "to_device", "tree_distance", "tree_meet", "tree_overlap", "update_broad", "update_solid", "update_soup",
            "winding", "winding_fractions"]
 
 _pending: dict[int, list[Any]] = {}  # by context: what queued work reads and writes, until it is finished
