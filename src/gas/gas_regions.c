@@ -6,8 +6,8 @@
  * levels are left to the last part of each window, which is on one thread, and so is what is near
  * to them: cells which one of them may reach are marked and count as not deep inside.
  *
- * A sphere is deep inside a region when CAROM_GAS_DEPTH layers of cells of its own level are between
- * it and the next region; it is handled only with a partner that is deep inside too.
+ * A sphere is deep inside a region when CAROM_GAS_DEPTH layers of cells of its own level are
+ * between it and the next region; it is handled only with a partner that is deep inside too.
  *
  * Invariant: no thread reads what another writes. A sphere that is handled is refiled at most one
  * layer away, and then looks one layer farther, in its own level and in finer ones: it stays inside
