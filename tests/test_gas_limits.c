@@ -760,6 +760,41 @@ static void skipped_time_is_waited_time(void **unused) {
     carom_context_destroy(context);
 }
 
+/* Spheres that all meet a wall at one tick, at the end of half a revolution of the calendar or not:
+ * the tree of events is the oracle. */
+static void spheres_of_one_motion_go_on(void **unused) {
+    (void)unused;
+    static const uint64_t counts[] = {64, 250, 256, 512, 1024};
+    carom_context *context = test_context(1);
+    for (size_t c = 0; c < COUNT_OF(counts); ++c)
+        for (int k = 0; k < 24; ++k) {
+            double height = k < 4 ? ldexp(1.0, -k) : 0.5 + 0.001 * k;
+            carom_gas_sphere spheres[1024];
+            carom_gas *gases[2];
+            for (uint64_t i = 0; i < counts[c]; ++i)
+                spheres[i] = (carom_gas_sphere){
+                    .position = {0.5 + (double)(i % 16), 0.5 + (double)(i / 16), 0.25},
+                    .velocity = {0.0, 0.0, 1.0},
+                    .radius = 0.125,
+                    .mass = 1.0};
+            for (int queue = 0; queue < 2; ++queue) {
+                carom_gas_def def = {.edges = {16.0, 64.0, 0.375 + height},
+                                     .queue = (carom_gas_queue)queue};
+                assert_ok(context, gas_create(context, &def, spheres, counts[c], &gases[queue]));
+                assert_ok(context, carom_gas_advance(context, gases[queue], 3.0, NULL, NULL));
+                assert_valid(carom_gas_validate(context, gases[queue]));
+            }
+            assert_true(gases[0]->events >= counts[c] && gases[0]->events == gases[1]->events);
+            for (uint64_t i = 0; i < counts[c]; ++i) {
+                const carom_gas_body *a = &gases[0]->bodies[gases[0]->slot_of[i]],
+                                     *b = &gases[1]->bodies[gases[1]->slot_of[i]];
+                assert_true(a->t == b->t && a->v[2] == b->v[2] && a->x[2] == b->x[2]);
+            }
+            for (int queue = 0; queue < 2; ++queue) carom_gas_destroy(gases[queue]);
+        }
+    carom_context_destroy(context);
+}
+
 static void a_tick_too_short_to_wait_for_is_told(void **unused) {
     (void)unused;
     carom_context *context = test_context(1);
@@ -819,6 +854,7 @@ int main(void) {
         cmocka_unit_test(damaged_words_end_or_are_refused),
         cmocka_unit_test(empty_and_resting_gases_reach_any_time),
         cmocka_unit_test(skipped_time_is_waited_time),
+        cmocka_unit_test(spheres_of_one_motion_go_on),
         cmocka_unit_test(a_tick_too_short_to_wait_for_is_told),
         cmocka_unit_test(a_sphere_that_falls_for_ever_gets_too_fast),
     };

@@ -179,7 +179,11 @@ static bool look_at_overflow(carom_gas *gas) {
     return true;
 }
 
-/* Called after half a revolution: checks the bucket width and examines the overflow. */
+static bool refill_from(carom_gas *gas, int64_t from);
+
+/* Called after half a revolution: checks the bucket width and examines the overflow. A refill goes
+ * on from here, not from now: in a part the clock stands still while spheres are kept, and the next
+ * event may be just beyond half a revolution. The same buckets would be passed for ever. */
 static bool turn_half(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     CAROM_ASSERT((uint64_t)calendar->base >= calendar->loaded_from);
@@ -188,7 +192,8 @@ static bool turn_half(carom_gas *gas) {
     bool empty = calendar->loaded * GAS_QUEUE_BUCKET_TOLERANCE < BUCKET_TARGET * passed;
     calendar->loaded = 0;
     calendar->loaded_from = (uint64_t)calendar->base;
-    if (overfull || empty) return carom_gas_calendar_refill(gas);
+    if (overfull || empty)
+        return refill_from(gas, CAROM_MAX(gas->now, calendar->base << calendar->shift));
     if (!look_at_overflow(gas)) return false;
     calendar->next_look = calendar->base + calendar->buckets / 2;
     return true;
@@ -275,24 +280,24 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
 
 /* ---- Filling --------------------------------------------------------------------------------- */
 
-/* Times from now to the events of every `step`-th sphere. What a part has kept for a later pass is
- * due before now and does not count. */
-static uint64_t sample_times(const carom_gas *gas, uint64_t step, carom_gas_queue_entry *samples) {
+/* Times from tick `from` to the events of every `step`-th sphere that is due later. */
+static uint64_t sample_times(const carom_gas *gas, int64_t from, uint64_t step,
+                             carom_gas_queue_entry *samples) {
     uint64_t count = 0;
     for (uint64_t i = 0; i < gas->count && count < MOST_SAMPLES; i += step) {
-        if (!carom_gas_owns(gas, (uint32_t)i)) continue;
-        int64_t delay = carom_gas_due(&gas->records[i].prediction) - gas->now;
+        if (!carom_gas_files(gas, (uint32_t)i)) continue;
+        int64_t delay = carom_gas_due(&gas->records[i].prediction) - from;
         if (delay >= 0) samples[count++].time = delay;
     }
     return count;
 }
 
 /* Chooses the bucket width from the median time to a sphere's event. */
-static void choose_width(carom_gas *gas) {
+static void choose_width(carom_gas *gas, int64_t from) {
     carom_gas_calendar *calendar = &gas->calendar;
     carom_gas_queue_entry samples[MOST_SAMPLES];
-    uint64_t step = gas->count / MOST_SAMPLES + 1, count = sample_times(gas, step, samples);
-    if (count == 0 && gas->part != NULL) count = sample_times(gas, 1, samples);
+    uint64_t step = gas->count / MOST_SAMPLES + 1, count = sample_times(gas, from, step, samples);
+    if (count == 0 && gas->part != NULL) count = sample_times(gas, from, 1, samples);
     carom_gas_queue_sort(samples, count);
     int64_t median = count != 0 ? samples[count / 2].time : 1;
     if (median > CAROM_GAS_HORIZON) median = CAROM_GAS_HORIZON;
@@ -304,17 +309,24 @@ static void choose_width(carom_gas *gas) {
     calendar->shift = shift;
 }
 
-bool carom_gas_calendar_refill(carom_gas *gas) {
+/* Enters all spheres again: in the window those that are due before tick `from`, where the buckets
+ * begin. What a part has kept has no entry. A follower that another part files stays one. */
+static bool refill_from(carom_gas *gas, int64_t from) {
     carom_gas_calendar *calendar = &gas->calendar;
-    uint64_t spheres = 0;
-    for (uint64_t i = 0; i < gas->count; ++i) spheres += carom_gas_owns(gas, (uint32_t)i);
+    uint64_t spheres = 0, early = 0;
+    for (uint64_t i = 0; i < gas->count; ++i) {
+        if (!carom_gas_files(gas, (uint32_t)i)) continue;
+        ++spheres;
+        early += carom_gas_due(&gas->records[i].prediction) < from;
+    }
     uint64_t most = spheres / CAROM_GAS_CHUNK_SLOTS + 1 + calendar->buckets + 1 + REFILL_CHUNKS;
     uint64_t each = spheres + MOST_REFILL;
     if (most > each) most = each;
     if (calendar->chunk_count < most &&
         !reserve_chunks(gas, calendar->free_count + (most - calendar->chunk_count)))
         return false;
-    choose_width(gas);
+    if (!reserve_window(gas, early + WINDOW_SPARE)) return false;
+    choose_width(gas, from);
     calendar->free_chunk = CAROM_GAS_EMPTY;
     calendar->free_count = 0;
     for (uint64_t i = calendar->chunk_count; i-- > 0;) {
@@ -327,16 +339,22 @@ bool carom_gas_calendar_refill(carom_gas *gas) {
     calendar->looked = 0;
     memset(calendar->pending, 0xFF, sizeof(calendar->pending));
     calendar->entries = 0;
-    calendar->base = gas->now >> calendar->shift;
+    calendar->base = from >> calendar->shift;
     calendar->next_look = calendar->base + calendar->buckets / 2;
     calendar->loaded = 0;
     calendar->loaded_from = (uint64_t)calendar->base;
     for (uint64_t i = 0; i < gas->count; ++i) {
         if (!carom_gas_owns(gas, (uint32_t)i)) continue;
-        gas->records[i].follower = CAROM_GAS_NO_SLOT;
-        carom_gas_calendar_put(gas, (uint32_t)i);
+        uint32_t *follower = &gas->records[i].follower;
+        if (*follower != CAROM_GAS_NO_SLOT && carom_gas_owns(gas, *follower))
+            *follower = CAROM_GAS_NO_SLOT;
+        if (carom_gas_files(gas, (uint32_t)i)) carom_gas_calendar_put(gas, (uint32_t)i);
     }
     return true;
+}
+
+bool carom_gas_calendar_refill(carom_gas *gas) {
+    return refill_from(gas, gas->now);
 }
 
 bool carom_gas_calendar_create(carom_gas *gas) {

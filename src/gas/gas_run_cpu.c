@@ -2166,13 +2166,13 @@ static void keep_for_later(carom_gas *gas, uint32_t slot) {
     carom_gas_part *part = gas->part;
     const carom_gas_prediction *prediction = &gas->records[slot].prediction;
     uint8_t *held = part->windows->held;
-    held[slot] = 1;
+    held[slot] = CAROM_GAS_HELD_KEPT;
     carom_gas_part_push(gas, &part->kept, slot);
     carom_gas_part_push(gas, &part->marked, slot);
     if (!carom_gas_is_pair_kind(prediction) || prediction->physical > part->until) return;
     uint32_t partner = prediction->partner;
-    if (part->region[partner] != part->lane || held[partner]) return;
-    held[partner] = 1;
+    if (part->region[partner] != part->lane || held[partner] != CAROM_GAS_HELD_FREE) return;
+    held[partner] = CAROM_GAS_HELD_WAITS;
     carom_gas_part_push(gas, &part->marked, partner);
 }
 

@@ -44,6 +44,7 @@
  * grows by a tenth after so many windows per thread that were not. */
 #define SPAN_GROWTH       1.1
 #define WINDOWS_TO_GROW   4
+#define LEAST_FIRST       0x1p-12                       /* of the longest: see first_span */
 #define MOST_SPAN         0x1p58                        /* ticks */
 #define LANE_OVERFLOW     (8 * CAROM_GAS_STEP_OVERFLOW) /* cells dealt to a region at least */
 #define OVERFLOW_PER_CELL 64 /* spheres per overflow cell that is dealt */
@@ -284,7 +285,8 @@ static carom_status run_lane(void *argument, carom_range range) {
         } else {
             part->failed = part->no_memory = true;
         }
-        for (uint64_t i = 0; i < part->marked.count; ++i) windows->held[part->marked.data[i]] = 0;
+        for (uint64_t i = 0; i < part->marked.count; ++i)
+            windows->held[part->marked.data[i]] = CAROM_GAS_HELD_FREE;
         part->marked.count = 0;
     }
     return CAROM_OK;
@@ -903,9 +905,12 @@ static double first_entries(const carom_gas *gas, const carom_gas_windows *windo
     return fmin(FIRST_WINDOW_ENTRIES * windows->lanes, FIRST_SHARE * (double)gas->count);
 }
 
-static double first_span(const carom_gas *gas, const carom_gas_windows *windows) {
+/* Buckets tell the time of an entry, unless most spheres were due at one tick when their width was
+ * chosen. */
+static double first_span(const carom_gas *gas, const carom_gas_windows *windows, double longest) {
     double per_entry = ldexp(1.0, gas->calendar.shift) / 8.0;
-    return fmin(first_entries(gas, windows) * per_entry, MOST_SPAN);
+    double span = fmax(first_entries(gas, windows) * per_entry, LEAST_FIRST * longest);
+    return fmin(span, MOST_SPAN);
 }
 
 static carom_status begin_windows(pass_work *work) {
@@ -927,7 +932,7 @@ static void adapt_span(carom_gas *gas, const carom_gas_windows *windows, double 
     *good = undone ? 0 : *good + 1;
     if (undone) span *= 0.5;
     if (*good >= WINDOWS_TO_GROW * windows->lanes && entries < MOST_WINDOW_ENTRIES / SPAN_GROWTH) {
-        span *= SPAN_GROWTH;
+        span = fmax(span * SPAN_GROWTH, span + 1.0);
         *good = 0;
     }
     if (entries > MOST_WINDOW_ENTRIES) span *= MOST_WINDOW_ENTRIES / entries;
@@ -987,7 +992,8 @@ static bool plan_windows(const carom_context *context, carom_gas *gas, carom_gas
     uint32_t threads = CAROM_MIN(context->threads, CAROM_GAS_MOST_REGIONS);
     double gain = carom_gas_regions_choose(gas, threads, windows);
     if (gain < (forced ? 0.0 : LEAST_GAIN)) return false;
-    double longest = longest_span(gas, find_fastest(gas)), first = first_span(gas, windows);
+    double longest = longest_span(gas, find_fastest(gas)),
+           first = first_span(gas, windows, longest);
     if (!(longest >= 1.0)) return false;
     double per_region = first_entries(gas, windows) / windows->lanes;
     if (!forced && longest < first * (LEAST_WINDOW_ENTRIES / per_region)) return false;

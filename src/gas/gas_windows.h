@@ -40,6 +40,13 @@ typedef struct carom_gas_happening {
     uint32_t a, b, spare;
 } carom_gas_happening;
 
+/* What a part may no longer do with a sphere in this pass. */
+typedef enum carom_gas_held {
+    CAROM_GAS_HELD_FREE,
+    CAROM_GAS_HELD_WAITS, /* it meets one that is kept: nothing may happen to it */
+    CAROM_GAS_HELD_KEPT   /* it is in `kept`, and has no entry in a calendar */
+} carom_gas_held;
+
 CAROM_ARRAY(carom_gas_versions, carom_gas_version);
 CAROM_ARRAY(carom_gas_happenings, carom_gas_happening);
 CAROM_ARRAY(carom_gas_slots, uint32_t);
@@ -78,7 +85,7 @@ typedef struct carom_gas_windows {
     uint8_t *near;          /* by such a cell: one of these may reach it in a window; or NULL */
     int64_t near_until;     /* the tick at which that is found again */
     carom_gas_level *grids; /* of the copies: their levels, with free cells of their own */
-    uint8_t *held;          /* by slot: nothing may meet it in this pass */
+    uint8_t *held;          /* by slot: carom_gas_held, in this pass */
     uint8_t *changed;       /* by slot: low byte of the number of the window that last rewrote it */
     uint64_t *version_codes; /* by slot: number of the window and code of the last version */
     uint64_t number;         /* of the window, shifted by 32 bits; never 0 */
@@ -116,6 +123,14 @@ void carom_gas_regions_mark(const carom_gas *gas, carom_gas_windows *windows);
 static inline bool carom_gas_owns(const carom_gas *gas, uint32_t slot) {
     const carom_gas_part *part = gas->part;
     return part == NULL || part->region == NULL || part->region[slot] == part->lane;
+}
+
+/* True when the sphere's entry belongs in the calendar: the part handles its region, and has not
+ * kept it for a later pass. */
+static inline bool carom_gas_files(const carom_gas *gas, uint32_t slot) {
+    const carom_gas_part *part = gas->part;
+    if (part == NULL || part->region == NULL) return true;
+    return part->region[slot] == part->lane && part->windows->held[slot] != CAROM_GAS_HELD_KEPT;
 }
 
 /* The layers of a home, in cells of the finest level. */
@@ -158,13 +173,14 @@ static inline bool carom_gas_is_pair_kind(const carom_gas_prediction *prediction
 static inline bool carom_gas_may_handle(const carom_gas *gas, uint32_t slot) {
     const carom_gas_part *part = gas->part;
     if (part == NULL || part->region == NULL) return true;
-    if (!carom_gas_is_deep(gas, slot) || part->windows->held[slot]) return false;
+    if (!carom_gas_is_deep(gas, slot) || part->windows->held[slot] != CAROM_GAS_HELD_FREE)
+        return false;
     const carom_gas_prediction *prediction = &gas->records[slot].prediction;
     if (!carom_gas_is_pair_kind(prediction) || prediction->crossing <= prediction->physical)
         return true;
     uint32_t partner = prediction->partner;
-    return part->region[partner] == part->lane && !part->windows->held[partner] &&
-           carom_gas_is_deep(gas, partner);
+    return part->region[partner] == part->lane &&
+           part->windows->held[partner] == CAROM_GAS_HELD_FREE && carom_gas_is_deep(gas, partner);
 }
 
 /* Files a sphere's new home in the regions of all passes. Its region in this pass is unchanged, and
