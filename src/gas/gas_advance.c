@@ -25,8 +25,9 @@ static bool move_epoch(carom_gas *gas) {
         if (prediction->physical != CAROM_GAS_NEVER) prediction->physical -= CAROM_GAS_EPOCH;
         if (prediction->crossing != CAROM_GAS_NEVER) prediction->crossing -= CAROM_GAS_EPOCH;
     }
+    /* Homes are ahead or they are not: a tick long ago would leave the range after some epochs. */
+    gas->homes_until = CAROM_MAX(gas->homes_until, gas->now - 1) - CAROM_GAS_EPOCH;
     gas->now -= CAROM_GAS_EPOCH;
-    gas->homes_until -= CAROM_GAS_EPOCH;
     if (gas->count != 0) {
         gas->trajectories.start -= CAROM_GAS_EPOCH;
         gas->trajectories.until -= CAROM_GAS_EPOCH;
