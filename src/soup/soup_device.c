@@ -104,7 +104,10 @@ carom_status carom_soup_get_current_view(carom_context *context, const carom_sou
 carom_status carom_soup_get_view_on_cpu(carom_context *context, const carom_soup *soup,
                                         carom_soup_view *view) {
     carom_soup_loan loan;
-    CAROM_ASSERT(!soup->stale);
+    if (soup->stale)
+        return carom_fail(context, CAROM_UNSUPPORTED,
+                          "the positions of a soup are in device memory alone; update it with "
+                          "positions of the host");
     CAROM_TRY(carom_soup_lend_cpu(context, soup, NULL, &loan));
     CAROM_ASSERT(loan.own == NULL);
     carom_soup_get_view(loan.soup, view);

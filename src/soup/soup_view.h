@@ -39,8 +39,8 @@ typedef struct carom_soup_view {
 
 void carom_soup_get_view(const carom_soup *soup, carom_soup_view *view);
 
-/* The same of a soup on the GPU whose positions on the host are not stale, with the tree that the
- * CPU would make, which the soup keeps until its next change. */
+/* The same of a soup on the GPU, with the tree that the CPU would make, which the soup keeps until
+ * its next change. CAROM_UNSUPPORTED: its positions are in device memory alone. */
 carom_status carom_soup_get_view_on_cpu(carom_context *context, const carom_soup *soup,
                                         carom_soup_view *view);
 bool carom_soup_is_stale(const carom_soup *soup);
