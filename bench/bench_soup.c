@@ -266,6 +266,16 @@ static void bench_wedges(bench *bench, carom_context *serial, carom_context *par
     soup_input_free(&input);
 }
 
+/* A sheet in a plane: all its neighbours are within rounding of each other. */
+static void bench_sheet(bench *bench, carom_context *serial, carom_context *parallel) {
+    soup_input input;
+    carom_shape_def def = {
+        .shape = CAROM_SHAPE_GRID, .detail = 300, .scalar = CAROM_SCALAR_FLOAT32};
+    if (soup_input_make(serial, &def, &input))
+        measure(bench, serial, parallel, "flat sheet 180k", &input, (known_answer){0});
+    soup_input_free(&input);
+}
+
 static void name_peers(bench *bench) {
     static const char *const symbols[] = {"peer_cgal_name", "peer_embree_name", "peer_fcl_name"};
     for (int i = 0; i < 3; ++i) {
@@ -284,6 +294,7 @@ static void run(bench *bench) {
         bench_cloths(bench, serial, parallel);
         bench_models(bench, serial, parallel);
         bench_wedges(bench, serial, parallel);
+        bench_sheet(bench, serial, parallel);
         soup_bench_rigid(bench, serial);
         soup_bench_chazelle(bench, serial);
     }

@@ -89,7 +89,7 @@ bool peer_embree_self_pairs(const peer_mesh *mesh, peer_pairs *pairs) {
     static job j;
     if (device == nullptr) return false;
     tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
-    j.mesh = &mesh;
+    j.mesh = mesh;
     j.boxes.resize(mesh->triangle_count);
     j.pairs.clear();
     for (uint64_t t = 0; t < mesh->triangle_count; ++t) j.boxes[t] = box_of(mesh, t);
