@@ -6,7 +6,9 @@
  * number of common vertices. Each list has its own determinants, evaluated for as many pairs as a
  * SIMD vector has lanes (soup_filter.h): those of two planes for no or one common vertex, a single
  * one for a common edge. Where two planes do not decide, the rest is compressed and the intervals
- * on their common line are compared. Lanes within the error bound are left open. */
+ * on their common line are compared. What is then left is mostly neighbours in a flat part of a mesh,
+ * where determinants are near zero: these are compared in a plane, where an edge separates them.
+ * Lanes within the error bound are left open: by floats to doubles, by doubles to the exact test. */
 #include "soup/soup_cpu.h"
 
 #include "base/simd.h"
@@ -56,9 +58,14 @@ typedef struct vec_f64 {
 static inline vec_f64 load_f64(const carom_soup_points *points, const pair_corners *list, int which,
                                uint32_t at) {
     const double *p[CAROM_LANES64];
-    for (uint32_t i = 0; i < CAROM_LANES64; ++i)
-        p[i] = (const double *)points->positions + 3 * (uint64_t)list->vertex[at + i][which];
+    double converted[CAROM_LANES64][3];
     carom_f64v column[3];
+    for (uint32_t i = 0; i < CAROM_LANES64; ++i) {
+        uint64_t first = 3 * (uint64_t)list->vertex[at + i][which];
+        p[i] = points->is_double ? (const double *)points->positions + first : converted[i];
+        if (points->is_double) continue;
+        for (int k = 0; k < 3; ++k) converted[i][k] = ((const float *)points->positions)[first + k];
+    }
     carom_f64v_points(p, column);
     return (vec_f64){column[0], column[1], column[2]};
 }
@@ -167,10 +174,9 @@ void CAROM_CPU(carom_soup_filter)(const carom_soup_points *points, const uint32_
         carom_u32x4_take(in_a, in_b, (const uint8_t *)deal, 6, list->vertex[at]);
     }
     for (int i = 0; i < SOUP_CPU_LISTS; ++i) lists[i].count = counts >> (16 * i) & 0xFFFF;
-    for (uint32_t i = 0; i < lists[SOUP_CPU_LIST_OPEN].count; ++i)
-        verdicts->open[verdicts->open_count++] = lists[SOUP_CPU_LIST_OPEN].pair[i];
-    if (points->is_double)
-        decide_f64(points, lists, verdicts);
-    else
-        decide_f32(points, lists, verdicts);
+    if (!points->is_double) decide_f32(points, lists, verdicts);
+    decide_f64(points, lists, verdicts);
+    for (int k = 0; k < SOUP_CPU_LISTS; ++k)
+        for (uint32_t i = 0; i < lists[k].count; ++i)
+            verdicts->open[verdicts->open_count++] = lists[k].pair[i];
 }

@@ -188,18 +188,135 @@ static inline soup_cpu_answer NAME(filter_2)(const carom_soup_points *points,
     return (soup_cpu_answer){SET_OF(no), 0};
 }
 
+/* ---- Filters in a plane ---------------------------------------------------------------------- */
+/* For what the filters above leave open, as carom_face_filter_flat: no, where an edge separates the
+ * faces, seen along the axis of the largest component of a's normal. Never yes. */
+
+typedef struct NAME(point) {
+    VECTOR x, y;
+} NAME(point);
+
+/* The axis: the lanes in which it is z, and those of the others in which it is y. */
+typedef struct NAME(axis) {
+    FLAGS z, y;
+} NAME(axis);
+
+static inline NAME(axis) NAME(axis_of)(NAME(vec) normal) {
+    VECTOR x = MAGNITUDE(normal.x), y = MAGNITUDE(normal.y), z = MAGNITUDE(normal.z);
+    return (NAME(axis)){(z >= x) & (z >= y), y >= x};
+}
+
+static inline NAME(point) NAME(project)(NAME(vec) v, NAME(axis) along) {
+    return (NAME(point)){NAME(choose)(along.z, v.x, NAME(choose)(along.y, v.z, v.y)),
+                         NAME(choose)(along.z, v.y, NAME(choose)(along.y, v.x, v.z))};
+}
+
+static inline NAME(point) NAME(from)(NAME(point) a, NAME(point) b) {
+    return (NAME(point)){b.x - a.x, b.y - a.y};
+}
+
+static inline NAME(point) NAME(back_where)(FLAGS which, NAME(point) u) {
+    return (NAME(point)){NAME(choose)(which, -u.x, u.x), NAME(choose)(which, -u.y, u.y)};
+}
+
+/* The determinant of two differences. It is off by three roundings of each product, and UNIT is
+ * eight. */
+typedef struct NAME(turn) {
+    VECTOR value, error;
+} NAME(turn);
+
+static inline NAME(turn) NAME(turn_of)(NAME(point) u, NAME(point) v) {
+    VECTOR left = u.x * v.y, right = u.y * v.x;
+    return (NAME(turn)){left - right, UNIT * (MAGNITUDE(left) + MAGNITUDE(right)) + SUBNORMAL};
+}
+
+static inline FLAGS NAME(is_left)(NAME(point) u, NAME(point) v) {
+    NAME(turn) t = NAME(turn_of)(u, v);
+    return t.value > t.error;
+}
+
+/* Whether the turn from u to v is certain, and whether it is to the left. */
+static inline FLAGS NAME(turns)(NAME(point) u, NAME(point) v, FLAGS *left) {
+    NAME(turn) t = NAME(turn_of)(u, v);
+    *left = t.value > 0;
+    return MAGNITUDE(t.value) > t.error;
+}
+
+/* Whether an edge of p has all of q beyond it. */
+static inline FLAGS NAME(beyond_edge_0)(const NAME(point) * p, const NAME(point) * q) {
+    FLAGS left, certain = NAME(turns)(NAME(from)(p[0], p[1]), NAME(from)(p[0], p[2]), &left);
+    FLAGS found = left ^ left;
+    for (int i = 0; i < 3; ++i) {
+        NAME(point) edge = NAME(back_where)(left, NAME(from)(p[i], p[i == 2 ? 0 : i + 1]));
+        found |= NAME(is_left)(edge, NAME(from)(p[i], q[0])) &
+                 NAME(is_left)(edge, NAME(from)(p[i], q[1])) &
+                 NAME(is_left)(edge, NAME(from)(p[i], q[2]));
+    }
+    return certain & found;
+}
+
+static inline soup_cpu_answer NAME(filter_flat_0)(const carom_soup_points *points,
+                                                  const pair_corners *list, uint32_t at) {
+    NAME(vec) a[3], b[3];
+    NAME(point) p[3], q[3];
+    for (int i = 0; i < 3; ++i) {
+        a[i] = NAME(load)(points, list, i, at);
+        b[i] = NAME(load)(points, list, 3 + i, at);
+    }
+    NAME(axis)
+    along = NAME(axis_of)(NAME(cross)(NAME(sub)(a[1], a[0]), NAME(sub)(a[2], a[0])));
+    for (int i = 0; i < 3; ++i) {
+        p[i] = NAME(project)(a[i], along);
+        q[i] = NAME(project)(b[i], along);
+    }
+    return (soup_cpu_answer){SET_OF(NAME(beyond_edge_0)(p, q) | NAME(beyond_edge_0)(q, p)), 0};
+}
+
+/* One common vertex, at the origin: whether one of the edges u1, u2 of a face has the corners w1 and
+ * w2 of the other beyond it. */
+static inline FLAGS NAME(beyond_edge_1)(NAME(point) u1, NAME(point) u2, NAME(point) w1,
+                                        NAME(point) w2) {
+    FLAGS left, certain = NAME(turns)(u1, u2, &left);
+    NAME(point) first = NAME(back_where)(left, u1), second = NAME(back_where)(~left, u2);
+    return certain & ((NAME(is_left)(first, w1) & NAME(is_left)(first, w2)) |
+                      (NAME(is_left)(second, w1) & NAME(is_left)(second, w2)));
+}
+
+static inline soup_cpu_answer NAME(filter_flat_1)(const carom_soup_points *points,
+                                                  const pair_corners *list, uint32_t at) {
+    NAME(vec) v = NAME(load)(points, list, 0, at), from_v[4];
+    NAME(point) p[4];
+    for (uint32_t i = 0; i < 4; ++i) from_v[i] = NAME(load_from)(points, list, i + 1, at, v);
+    NAME(axis) along = NAME(axis_of)(NAME(cross)(from_v[0], from_v[1]));
+    for (int i = 0; i < 4; ++i) p[i] = NAME(project)(from_v[i], along);
+    return (soup_cpu_answer){SET_OF(NAME(beyond_edge_1)(p[0], p[1], p[2], p[3]) |
+                                    NAME(beyond_edge_1)(p[2], p[3], p[0], p[1])),
+                             0};
+}
+
+/* Two common vertices: their edge alone can separate. */
+static inline soup_cpu_answer NAME(filter_flat_2)(const carom_soup_points *points,
+                                                  const pair_corners *list, uint32_t at) {
+    NAME(vec) e0 = NAME(load)(points, list, 0, at), from_e0[3];
+    NAME(point) p[3];
+    for (uint32_t i = 0; i < 3; ++i) from_e0[i] = NAME(load_from)(points, list, i + 1, at, e0);
+    NAME(axis) along = NAME(axis_of)(NAME(cross)(from_e0[0], from_e0[1]));
+    for (int i = 0; i < 3; ++i) p[i] = NAME(project)(from_e0[i], along);
+    FLAGS left, certain = NAME(turns)(p[0], p[1], &left);
+    return (soup_cpu_answer){SET_OF(certain & NAME(is_left)(NAME(back_where)(left, p[0]), p[2])),
+                             0};
+}
+
 /* ---- Lists of pairs -------------------------------------------------------------------------- */
 
 typedef soup_cpu_answer NAME(filter_fn)(const carom_soup_points *points, const pair_corners *list,
                                         uint32_t at);
 
-/* What the filter leaves open goes to the list `rest`, or, if that is NULL, stays open. `filter`
- * and whether there is a rest are constants in every call, so that the compiler specialises the
- * loop for them. */
+/* Keeps in the list what the filter leaves open. `filter` is a constant in every call, so that the
+ * compiler specialises the loop for it. */
 static inline void NAME(run)(const carom_soup_points *points, NAME(filter_fn) * filter,
-                             pair_corners *list, pair_corners *rest,
-                             carom_soup_verdicts *verdicts) {
-    uint32_t count = list->count;
+                             pair_corners *list, carom_soup_verdicts *verdicts) {
+    uint32_t count = list->count, kept = 0;
     if (count == 0) return;
     for (uint32_t i = 0; i < WIDTH; ++i) /* pad the last vector */
         memcpy(list->vertex[count + i], list->vertex[0], sizeof(list->vertex[0]));
@@ -212,24 +329,24 @@ static inline void NAME(run)(const carom_soup_points *points, NAME(filter_fn) * 
         for (carom_lanes open = ~soup_cpu_answer.no & ~soup_cpu_answer.yes & inside; open != 0;
              open &= open - 1) {
             uint32_t i = at + (uint32_t)__builtin_ctz(open);
-            if (rest == NULL) {
-                verdicts->open[verdicts->open_count++] = list->pair[i];
-            } else {
-                rest->pair[rest->count] = list->pair[i];
-                memcpy(rest->vertex[rest->count++], list->vertex[i], sizeof(list->vertex[i]));
-            }
+            list->pair[kept] = list->pair[i];
+            memmove(list->vertex[kept++], list->vertex[i], sizeof(list->vertex[i]));
         }
     }
+    list->count = kept;
 }
 
 static void NAME(decide)(const carom_soup_points *points, pair_corners *lists,
                          carom_soup_verdicts *verdicts) {
-    lists[SOUP_CPU_LIST_OPEN].count = 0;
-    NAME(run)
-    (points, NAME(filter_0), &lists[SOUP_CPU_LIST_NONE], &lists[SOUP_CPU_LIST_OPEN], verdicts);
-    NAME(run)(points, NAME(filter_intervals), &lists[SOUP_CPU_LIST_OPEN], NULL, verdicts);
-    NAME(run)(points, NAME(filter_1), &lists[SOUP_CPU_LIST_ONE], NULL, verdicts);
-    NAME(run)(points, NAME(filter_2), &lists[SOUP_CPU_LIST_TWO], NULL, verdicts);
+    pair_corners *none = &lists[SOUP_CPU_LIST_NONE], *one = &lists[SOUP_CPU_LIST_ONE];
+    pair_corners *two = &lists[SOUP_CPU_LIST_TWO];
+    NAME(run)(points, NAME(filter_0), none, verdicts);
+    NAME(run)(points, NAME(filter_intervals), none, verdicts);
+    NAME(run)(points, NAME(filter_flat_0), none, verdicts);
+    NAME(run)(points, NAME(filter_1), one, verdicts);
+    NAME(run)(points, NAME(filter_flat_1), one, verdicts);
+    NAME(run)(points, NAME(filter_2), two, verdicts);
+    NAME(run)(points, NAME(filter_flat_2), two, verdicts);
 }
 
 #undef NAME

@@ -59,17 +59,11 @@ static bool keep_pair(soup_search_finder *f, uint32_t triangle_a, uint32_t trian
     return f->status == CAROM_OK;
 }
 
-/* Decides a pair that the SIMD filter left open. For doubles carom_face_filter would leave it open,
- * too. */
+/* Decides a pair that the SIMD filters left open; those of face_item.h would leave it open, too. */
 static bool counts_exactly(const carom_soup *soup, const uint32_t *ca, const uint32_t *cb) {
     carom_triangle ta = carom_soup_triangle(soup, ca), tb = carom_soup_triangle(soup, cb);
     carom_common common = carom_common_make(ca, cb);
     bool as_segments = soup->degenerate == CAROM_SOUP_DEGENERATE_AS_SEGMENT;
-    if (soup->scalar == CAROM_SCALAR_FLOAT32) {
-        int verdict = carom_face_filter(&ta, &tb, &common);
-        if (verdict != CAROM_UNDECIDED) return verdict == CAROM_YES;
-    }
-    if (carom_face_filter_flat(&ta, &tb, &common) == CAROM_NO) return false;
     return carom_face_pair_exact(&ta, &tb, &common, as_segments) != 0;
 }
 
