@@ -41,6 +41,7 @@ typedef struct soup_cpu_answer {
 /* ---- Filter in doubles ----------------------------------------------------------------------- */
 
 #define NAME(x)   x##_f64
+#define POINTS    carom_soup_points
 #define VECTOR    carom_f64v
 #define FLAGS     carom_i64v
 #define WIDTH     CAROM_LANES64
@@ -55,19 +56,58 @@ typedef struct vec_f64 {
     carom_f64v x, y, z;
 } vec_f64;
 
+static inline vec_f64 load_vertices(const void *positions, bool is_double, const pair_corners *list,
+                                    int which, uint32_t at) {
+    carom_f64v column[3];
+    if (is_double) {
+        const double *p[CAROM_LANES64];
+        for (uint32_t i = 0; i < CAROM_LANES64; ++i)
+            p[i] = (const double *)positions + 3 * (uint64_t)list->vertex[at + i][which];
+        carom_f64v_points(p, column);
+    } else {
+        float values[3][CAROM_LANES64];
+        for (uint32_t i = 0; i < CAROM_LANES64; ++i) {
+            const float *p = (const float *)positions + 3 * (uint64_t)list->vertex[at + i][which];
+            for (int k = 0; k < 3; ++k) values[k][i] = p[k];
+        }
+        for (int k = 0; k < 3; ++k) column[k] = carom_f64v_floats(values[k]);
+    }
+    return (vec_f64){column[0], column[1], column[2]};
+}
+
 static inline vec_f64 load_f64(const carom_soup_points *points, const pair_corners *list, int which,
                                uint32_t at) {
-    const double *p[CAROM_LANES64];
-    double converted[CAROM_LANES64][3];
-    carom_f64v column[3];
-    for (uint32_t i = 0; i < CAROM_LANES64; ++i) {
-        uint64_t first = 3 * (uint64_t)list->vertex[at + i][which];
-        p[i] = points->is_double ? (const double *)points->positions + first : converted[i];
-        if (points->is_double) continue;
-        for (int k = 0; k < 3; ++k) converted[i][k] = ((const float *)points->positions)[first + k];
-    }
-    carom_f64v_points(p, column);
-    return (vec_f64){column[0], column[1], column[2]};
+    return load_vertices(points->positions, points->is_double, list, which, at);
+}
+
+#include "soup/soup_filter.h"
+
+/* ---- The same of two posed soups ------------------------------------------------------------- */
+
+#define NAME(x)   x##_posed
+#define POINTS    carom_soup_posed_points
+#define VECTOR    carom_f64v
+#define FLAGS     carom_i64v
+#define WIDTH     CAROM_LANES64
+#define MINIMUM   carom_f64v_min
+#define MAXIMUM   carom_f64v_max
+#define MAGNITUDE carom_f64v_abs
+#define SET_OF    carom_lanes_of64
+#define UNIT      CAROM_PAIR_ERROR
+#define SUBNORMAL CAROM_ORIENT_UNDERFLOW
+
+typedef vec_f64 vec_posed;
+
+/* Corners 0 to 2 are of the first soup, 3 to 5 of the second; carom_frame_apply. */
+static inline vec_posed load_posed(const carom_soup_posed_points *points, const pair_corners *list,
+                                   int which, uint32_t at) {
+    const carom_soup_points *side = &points->side[which / 3];
+    const double *r = points->frame[which / 3].r;
+    carom_vec3 t = points->frame[which / 3].t;
+    vec_f64 p = load_vertices(side->positions, side->is_double, list, which, at);
+    return (vec_posed){((r[0] * p.x + r[1] * p.y) + r[2] * p.z) + t.x,
+                       ((r[3] * p.x + r[4] * p.y) + r[5] * p.z) + t.y,
+                       ((r[6] * p.x + r[7] * p.y) + r[8] * p.z) + t.z};
 }
 
 #include "soup/soup_filter.h"
@@ -75,6 +115,7 @@ static inline vec_f64 load_f64(const carom_soup_points *points, const pair_corne
 /* ---- Filter in floats ------------------------------------------------------------------------ */
 
 #define NAME(x)   x##_f32
+#define POINTS    carom_soup_points
 #define VECTOR    carom_f32v
 #define FLAGS     carom_i32v
 #define WIDTH     CAROM_LANES
@@ -179,4 +220,21 @@ void CAROM_CPU(carom_soup_filter)(const carom_soup_points *points, const uint32_
     for (int k = 0; k < SOUP_CPU_LISTS; ++k)
         for (uint32_t i = 0; i < lists[k].count; ++i)
             verdicts->open[verdicts->open_count++] = lists[k].pair[i];
+}
+
+void CAROM_CPU(carom_soup_cross_filter)(const carom_soup_posed_points *points, const uint32_t *a,
+                                        const uint32_t *b, uint32_t count,
+                                        carom_soup_verdicts *verdicts) {
+    pair_corners list;
+    verdicts->yes_count = verdicts->open_count = 0;
+    list.count = count;
+    for (uint32_t i = 0; i < count; ++i) {
+        list.pair[i] = (uint16_t)i;
+        memcpy(list.vertex[i], points->side[0].corners + 3 * (uint64_t)a[i], 3 * sizeof(*a));
+        memcpy(list.vertex[i] + 3, points->side[1].corners + 3 * (uint64_t)b[i], 3 * sizeof(*b));
+    }
+    run_posed(points, filter_0_posed, &list, verdicts);
+    run_posed(points, filter_intervals_posed, &list, verdicts);
+    run_posed(points, filter_flat_0_posed, &list, verdicts);
+    for (uint32_t i = 0; i < list.count; ++i) verdicts->open[verdicts->open_count++] = list.pair[i];
 }

@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "bvh/bvh_obb_search.h"
 #include "geom/within.h"
+#include "soup/soup_cpu.h"
 #include "soup/soup_stream.h"
 #include "soup/soup_within.h"
 
@@ -78,6 +79,7 @@ typedef struct soup_cross_worker {
     carom_obb_worker base;
     carom_soup_found found;
     carom_soup_first_pair first;
+    carom_soup_verdicts verdicts;
 
     /* Of searches within a margin. */
     posed_blocks posed_a, posed_b;
@@ -228,31 +230,78 @@ static bool decide_blocks(carom_obb_traversal *traversal, uint32_t block_a, uint
            soup_cross_decide_rest(w);
 }
 
-/* Decides the pairs of one or several pairs of blocks. If only the first pair is wanted, it is the
- * lowest of its pair of blocks, independent of the order in which they were received. */
-static bool soup_cross_decide(void *state) {
-    soup_cross_worker *w = state;
+/* Decides some of the pairs found: with SIMD, then those that are left open alone. */
+static bool soup_cross_decide_some(soup_cross_worker *w, const carom_soup_posed_points *points,
+                                   const uint32_t *a, const uint32_t *b, uint32_t count) {
+    const carom_soup_posed_pair *posed = w->found.cross->posed;
+    carom_soup_verdicts *v = &w->verdicts;
+    CAROM_CPU_CALL(w->found.cross->context, carom_soup_cross_filter)(points, a, b, count, v);
+    for (uint32_t i = 0; i < v->yes_count; ++i)
+        if (!soup_cross_add_pair(w, a[v->yes[i]], b[v->yes[i]])) return false;
+    for (uint32_t i = 0; i < v->open_count; ++i) {
+        uint32_t triangle_a = a[v->open[i]], triangle_b = b[v->open[i]];
+        carom_triangle posed_a = carom_soup_posed(&posed->a, triangle_a);
+        carom_triangle posed_b = carom_soup_posed(&posed->b, triangle_b);
+        if (carom_soup_meet(&posed_a, &posed_b, &w->found.work.undecided) &&
+            !soup_cross_add_pair(w, triangle_a, triangle_b))
+            return false;
+    }
+    return true;
+}
+
+/* Decides all pairs found. */
+static bool soup_cross_decide_found(soup_cross_worker *w) {
+    const carom_obb_traversal *found = &w->base.traversal;
+    const carom_soup_posed_pair *posed = w->found.cross->posed;
+    const carom_soup_side *sides[2] = {&posed->a, &posed->b};
+    carom_soup_posed_points points;
+    uint32_t a[CAROM_SOUP_BATCH], b[CAROM_SOUP_BATCH];
+    for (int k = 0; k < 2; ++k) {
+        const carom_soup_view *view = &sides[k]->view;
+        points.side[k] = (carom_soup_points){view->positions, view->corners,
+                                             view->scalar == CAROM_SCALAR_FLOAT64};
+        points.frame[k] = sides[k]->frame;
+    }
+    for (uint32_t at = 0; at < found->found_count; at += CAROM_SOUP_BATCH) {
+        uint32_t some = CAROM_MIN(found->found_count - at, CAROM_SOUP_BATCH);
+        for (uint32_t i = 0; i < some; ++i) {
+            a[i] = sides[0]->items[found->found_a[at + i]];
+            b[i] = sides[1]->items[found->found_b[at + i]];
+            __builtin_prefetch(points.side[0].corners + 3 * (uint64_t)a[i]);
+            __builtin_prefetch(points.side[1].corners + 3 * (uint64_t)b[i]);
+        }
+        if (!soup_cross_decide_some(w, &points, a, b, some)) return false;
+    }
+    return true;
+}
+
+/* Decides the pairs found in one pair of blocks: the first pair is the lowest, independent of the
+ * order in which they were received. */
+static bool soup_cross_decide_first(soup_cross_worker *w) {
     const carom_obb_traversal *found = &w->base.traversal;
     const carom_soup_posed_pair *posed = w->found.cross->posed;
     const carom_soup_side *a = &posed->a, *b = &posed->b;
     carom_triangle posed_a, posed_b;
     uint32_t last_a = CAROM_BVH_NONE, last_b = CAROM_BVH_NONE;
     carom_soup_first_pair first = {.any = false};
-    w->found.work.candidates += found->found_count;
     for (uint32_t i = 0; i < found->found_count; ++i) {
         uint32_t triangle_a = a->items[found->found_a[i]], triangle_b = b->items[found->found_b[i]];
         if (triangle_a != last_a) posed_a = carom_soup_posed(a, last_a = triangle_a);
         if (triangle_b != last_b) posed_b = carom_soup_posed(b, last_b = triangle_b);
-        if (!carom_soup_meet(&posed_a, &posed_b, &w->found.work.undecided)) continue;
-        if (!found->each_block) {
-            if (!soup_cross_add_pair(w, triangle_a, triangle_b)) return false;
-        } else if (soup_cross_precedes(triangle_a, triangle_b, &first)) {
+        if (carom_soup_meet(&posed_a, &posed_b, &w->found.work.undecided) &&
+            soup_cross_precedes(triangle_a, triangle_b, &first))
             first = (carom_soup_first_pair){triangle_a, triangle_b, true};
-        }
     }
     if (first.any) w->first = first;
     w->base.found = first.any;
     return !first.any;
+}
+
+/* Decides the pairs of several pairs of blocks, or of one if only the first pair is wanted. */
+static bool soup_cross_decide(void *state) {
+    soup_cross_worker *w = state;
+    w->found.work.candidates += w->base.traversal.found_count;
+    return w->base.traversal.each_block ? soup_cross_decide_first(w) : soup_cross_decide_found(w);
 }
 
 static bool decide_two(void *user, uint32_t a, uint32_t b, const carom_triangle *posed_a,
