@@ -559,6 +559,29 @@ static void make_on_lattice(carom_context *context, carom_random *random, convex
     convex_shape_hull(context, s, points, count);
 }
 
+/* A hull of many points on a ball, rounded to a lattice or not: searches with many faces, some of which
+ * are removed to make place, and some with too many for the search of many pairs. */
+static void make_round_hull(carom_context *context, carom_random *random, convex_shape *s) {
+    carom_vec3 points[80];
+    uint32_t count = 20 + test_below(random, 61);
+    bool rounded = test_below(random, 2) == 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        double p[3];
+        double square = 0.0;
+        for (int k = 0; k < 3; ++k) {
+            p[k] = carom_random_normal(random);
+            square += p[k] * p[k];
+        }
+        for (int k = 0; k < 3; ++k) {
+            p[k] /= sqrt(square);
+            if (rounded) p[k] = round(8.0 * p[k]) / 8.0;
+        }
+        points[i] = (carom_vec3){p[0], p[1], p[2]};
+    }
+    *s = (convex_shape){0};
+    convex_shape_hull(context, s, points, count);
+}
+
 static carom_pose make_lattice_pose(carom_random *random) {
     carom_pose p = {.t = {0.5 * test_below(random, 5) - 1.0, 0.5 * test_below(random, 5) - 1.0,
                           0.5 * test_below(random, 5) - 1.0}};
@@ -577,12 +600,13 @@ static void depths_of_many_are_those_of_each(void **state) {
     carom_context *contexts[1 + CAROM_ISA_COUNT];
     int count = test_contexts_of_isas(1, contexts, 0);
     carom_random random = {46};
-    uint64_t overlapping = 0, asked = 0;
+    uint64_t overlapping = 0, asked = 0, long_searches = 0;
     for (uint32_t round = 0; round < TEST_CASES(400); ++round) {
         convex_shape shapes[SHAPES];
         carom_convex_pair pairs[MOST];
         static carom_convex_result results[MOST];
-        for (int i = 0; i < SHAPES; ++i) make_on_lattice(contexts[0], &random, &shapes[i]);
+        for (int i = 0; i < SHAPES; ++i)
+            (i % 3 == 2 ? make_round_hull : make_on_lattice)(contexts[0], &random, &shapes[i]);
         uint32_t pair_count = 1 + test_below(&random, MOST);
         for (uint32_t i = 0; i < pair_count; ++i)
             pairs[i] = (carom_convex_pair){.a = &shapes[test_below(&random, SHAPES)].convex,
@@ -599,12 +623,14 @@ static void depths_of_many_are_those_of_each(void **state) {
                                                           pairs[i].b, &pairs[i].pose_b, NULL, &r));
                 assert_memory_equal(&r, &results[i], sizeof(r));
                 overlapping += r.relation == CAROM_RELATION_OVERLAPPING;
+                long_searches += r.iterations > 20;
                 ++asked;
             }
         }
         for (int i = 0; i < SHAPES; ++i) convex_shape_free(&shapes[i]);
     }
     assert_true(2 * overlapping > asked);
+    assert_true(long_searches != 0);
     for (int k = 0; k < count; ++k) carom_context_destroy(contexts[k]);
 }
 

@@ -685,17 +685,23 @@ CAROM_SIMD double carom_f64v_greatest(carom_f64v a) {
 /* Bits of all lanes of doubles. */
 #define CAROM_LANES64_ALL ((1u << CAROM_LANES64) - 1u)
 
-/* Numbers out of a table of CAROM_PICK_TABLE, by CAROM_LANES64 indices of bytes. */
-#define CAROM_PICK_TABLE 16u
-CAROM_SIMD carom_f64v carom_f64v_pick(const double *table, const uint8_t *indices) {
+/* Numbers out of a table, by CAROM_LANES64 indices of bytes below `count`, which is at most
+ * CAROM_PICK_TABLE; all of the table may be read. */
+#define CAROM_PICK_TABLE 32u
+CAROM_SIMD carom_f64v carom_f64v_pick(const double *table, uint32_t count, const uint8_t *indices) {
 #if CAROM_LANES == 16
     int64_t bytes;
     memcpy(&bytes, indices, sizeof(bytes));
     __m512i index = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(bytes));
-    return (carom_f64v)_mm512_permutex2var_pd(_mm512_loadu_pd(table), index,
-                                              _mm512_loadu_pd(table + 8));
+    __m512d low = _mm512_permutex2var_pd(_mm512_loadu_pd(table), index, _mm512_loadu_pd(table + 8));
+    if (count <= 16) return (carom_f64v)low;
+    __m512d high =
+        _mm512_permutex2var_pd(_mm512_loadu_pd(table + 16), index, _mm512_loadu_pd(table + 24));
+    __mmask8 upper = _mm512_test_epi64_mask(index, _mm512_set1_epi64(16));
+    return (carom_f64v)_mm512_mask_blend_pd(upper, low, high);
 #else
     carom_f64v picked = {0};
+    (void)count;
     for (int i = 0; i < CAROM_LANES64; ++i) picked[i] = table[indices[i]];
     return picked;
 #endif

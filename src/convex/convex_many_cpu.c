@@ -7,10 +7,10 @@
  * pairs are independent: they take each step one after the other, so that the processor overlaps
  * them. A search that has ended makes way for the next pair.
  *
- * Faces are never reused but appended, so that those of a new point are measured together, from
- * coordinates that are picked out of tables of EPA_SMALL_POINTS numbers; which face is nearest and
- * which see a point is a pass over vectors. An edge names its face in a table, so that there are no
- * neighbours to be kept.
+ * Faces are appended, so that those of a new point are measured together, from coordinates that are
+ * picked out of tables; which face is nearest and which see a point is a pass over vectors. When
+ * there is no place left, the faces that are gone are removed, and the others keep their order. An
+ * edge names its face in a table, so that there are no neighbours to be kept.
  *
  * Invariant: each number is computed as in carom_epa_run, and each choice is the same, so that
  * results have the same bytes. The faces that see a point are found by looking at all, not from
@@ -24,9 +24,10 @@
 /* Searches at once: measured, a step of a pile of hulls takes 106, 101, 100 and 104 ms with 1, 2, 4
  * and 8 (AVX-512; 111 without this file). */
 #define EPA_SMALL_SEARCHES 4u
-/* Of hulls of 32 points in a pile one in 300 needs more points. */
-#define EPA_SMALL_POINTS CAROM_PICK_TABLE
-#define EPA_SMALL_FACES  64u /* made in all: a bit for each */
+/* Points of a polytope. Of hulls of 32 points that are deep in each other one pair in 2,000 needs
+ * more, of hulls of 64 one in 55; more than 16 points need one in five and one in two. */
+#define EPA_SMALL_POINTS 24u
+#define EPA_SMALL_FACES  64u /* a bit for each; 24 points have 44, and 20 are for a new one */
 #define EPA_SMALL_PADDED (EPA_SMALL_FACES + CAROM_LANES64)
 
 typedef struct epa_small {
@@ -35,11 +36,11 @@ typedef struct epa_small {
     double origin[3][EPA_SMALL_PADDED]; /* the first corner */
     double unit[3][EPA_SMALL_PADDED];
     double distance[EPA_SMALL_PADDED]; /* HUGE_VAL: there is no face (any more) */
-    double w[3][EPA_SMALL_POINTS];     /* of the points */
+    double w[3][CAROM_PICK_TABLE];     /* of the points */
     uint8_t corners[3][EPA_SMALL_PADDED];
     uint8_t across[EPA_SMALL_POINTS * EPA_SMALL_POINTS]; /* the face with the edge from u to v */
     uint64_t alive;                                      /* a bit per face */
-    uint32_t face_count, count;                          /* made so far; points */
+    uint32_t face_count, count;                          /* faces that have a place; points */
     uint32_t unmeasured;                                 /* the first face that is */
     uint32_t nearest;                                    /* the face that is expanded */
     uint32_t pair;                                       /* that is searched */
@@ -93,9 +94,9 @@ static void epa_small_measure_thin(epa_small *s, uint32_t f) {
 static inline void epa_small_measure_some(epa_small *s, uint32_t first) {
     carom_f64v a[3], u[3], v[3], n[3], unit[3];
     for (int k = 0; k < 3; ++k) {
-        a[k] = carom_f64v_pick(s->w[k], s->corners[0] + first);
-        u[k] = carom_f64v_pick(s->w[k], s->corners[1] + first) - a[k];
-        v[k] = carom_f64v_pick(s->w[k], s->corners[2] + first) - a[k];
+        a[k] = carom_f64v_pick(s->w[k], s->count, s->corners[0] + first);
+        u[k] = carom_f64v_pick(s->w[k], s->count, s->corners[1] + first) - a[k];
+        v[k] = carom_f64v_pick(s->w[k], s->count, s->corners[2] + first) - a[k];
     }
     carom_f64v error =
         carom_f64v_splat(CAROM_POLYTOPE_ERROR) * epa_small_extent(u) * epa_small_extent(v) +
@@ -191,6 +192,28 @@ static inline uint64_t epa_small_seeing(const epa_small *s) {
     return seen & s->alive;
 }
 
+/* Removes the faces that are not among those to keep. All have been measured. */
+static void epa_small_compact(epa_small *s, uint64_t keep) {
+    uint32_t count = 0, before = s->face_count;
+    for (uint64_t left = keep; left != 0; left &= left - 1, ++count) {
+        uint32_t f = (uint32_t)__builtin_ctzll(left);
+        uint32_t v[4];
+        for (int k = 0; k < 3; ++k) {
+            s->normal[k][count] = s->normal[k][f];
+            s->origin[k][count] = s->origin[k][f];
+            s->unit[k][count] = s->unit[k][f];
+            v[k] = s->corners[k][count] = s->corners[k][f];
+        }
+        s->error[count] = s->error[f];
+        s->distance[count] = s->distance[f];
+        v[3] = v[0];
+        for (int k = 0; k < 3; ++k) s->across[v[k] * EPA_SMALL_POINTS + v[k + 1]] = (uint8_t)count;
+    }
+    for (uint32_t f = count; f < before; ++f) s->distance[f] = HUGE_VAL;
+    s->alive = ((uint64_t)1 << count) - 1;
+    s->face_count = s->unmeasured = count;
+}
+
 /* Adds the newest point, which `start` and the other faces `seen` see: carom_polytope_add. Returns
  * false when there is no space. */
 static inline bool epa_small_add(epa_small *s, uint32_t start, uint64_t seen) {
@@ -216,9 +239,14 @@ static inline bool epa_small_add(epa_small *s, uint32_t start, uint64_t seen) {
         }
     }
     CAROM_ASSERT(left == 0 && edges >= 3); /* one patch, with one border */
+    s->alive &= ~seen;
+    if (first + edges > EPA_SMALL_FACES) {
+        epa_small_compact(s, s->alive);
+        first = s->face_count;
+    }
     if (first + edges > EPA_SMALL_FACES) return false;
     for (uint32_t i = 0; i < edges; ++i) epa_small_link(s, border[0][i], border[1][i], s->count);
-    s->alive = (s->alive & ~seen) | (((uint64_t)1 << edges) - 1) << first;
+    s->alive |= (((uint64_t)1 << edges) - 1) << first;
     epa_small_set_point(s, s->count++);
     return true;
 }
