@@ -118,10 +118,12 @@ typedef struct scene {
     carom_mesh *start, *more, *polygons;
     carom_mesh_view start_view, more_view, polygon_view;
     carom_mesh_view moved, moved_floats, more_floats;
+    double *moved_xyz; /* the positions of these views */
+    float *moved_floats_xyz, *more_floats_xyz;
     uint32_t removed[5];
 } scene;
 
-static void view_floats(const carom_mesh_view *view, carom_mesh_view *floats) {
+static float *view_floats(const carom_mesh_view *view, carom_mesh_view *floats) {
     float *xyz = malloc(3 * view->vertex_count * sizeof(*xyz));
     assert_non_null(xyz);
     const double *from = view->positions;
@@ -130,6 +132,7 @@ static void view_floats(const carom_mesh_view *view, carom_mesh_view *floats) {
     floats->positions = xyz;
     floats->scalar = CAROM_SCALAR_FLOAT32;
     floats->stride = 0;
+    return xyz;
 }
 
 static void scene_make(carom_context *context, scene *s) {
@@ -149,9 +152,9 @@ static void scene_make(carom_context *context, scene *s) {
         moved[i] = i % 3 == 2 ? 0.5 * from[i] : from[i];
     for (int i = 0; i < 9; ++i) moved[i] = 0.0; /* some faces lose their area */
     s->moved = s->start_view;
-    s->moved.positions = moved;
-    view_floats(&s->moved, &s->moved_floats);
-    view_floats(&s->more_view, &s->more_floats);
+    s->moved.positions = s->moved_xyz = moved;
+    s->moved_floats_xyz = view_floats(&s->moved, &s->moved_floats);
+    s->more_floats_xyz = view_floats(&s->more_view, &s->more_floats);
     const uint32_t removed[5] = {3, 17, 3, 0, 40}; /* one of them twice */
     memcpy(s->removed, removed, sizeof(removed));
 }
@@ -160,9 +163,9 @@ static void scene_free(scene *s) {
     carom_mesh_destroy(s->start);
     carom_mesh_destroy(s->more);
     carom_mesh_destroy(s->polygons);
-    free((void *)(uintptr_t)s->moved.positions);
-    free((void *)(uintptr_t)s->moved_floats.positions);
-    free((void *)(uintptr_t)s->more_floats.positions);
+    free(s->moved_xyz);
+    free(s->moved_floats_xyz);
+    free(s->more_floats_xyz);
 }
 
 #define UNTOUCHED 4711u
