@@ -362,8 +362,82 @@ static void a_failed_create_leaves_nothing(void **state) {
     carom_context_destroy(querying);
 }
 
+/* ---- all hits of rays ------------------------------------------------------------------------ */
+
+/* Faces above each other: more of them than a worker has space for at first. */
+#define STORIES 300u
+#define RAYS    40u
+
+static carom_status query_stories(carom_context *context, const carom_soup *soup,
+                                  carom_soup_ray_hits *hits) {
+    carom_ray rays[RAYS];
+    for (uint32_t i = 0; i < RAYS; ++i)
+        rays[i] =
+            (carom_ray){.origin = {0.25 / (1.0 + i), 0.25, -1.0}, .direction = {0.0, 0.0, 1.0}};
+    return carom_soup_query_rays(context, soup, rays, RAYS, hits);
+}
+
+static carom_soup *stories_make(carom_context *context) {
+    static double xyz[9 * STORIES];
+    static uint32_t corners[3 * STORIES];
+    for (uint32_t f = 0; f < STORIES; ++f) {
+        const double face[9] = {0.0, 0.0, f, 1.0, 0.0, f, 0.0, 1.0, f};
+        memcpy(xyz + 9 * f, face, sizeof(face));
+        for (uint32_t k = 0; k < 3; ++k) corners[3 * f + k] = 3 * f + k;
+    }
+    const carom_mesh_view view = {
+        .positions = xyz, .vertex_count = 3 * STORIES, .corners = corners, .face_count = STORIES};
+    const carom_soup_def def = {.mesh = &view};
+    carom_soup *soup;
+    assert_ok(context, carom_soup_create(context, &def, &soup));
+    return soup;
+}
+
+static void failed_queries_of_rays_can_be_repeated(void **state) {
+    (void)state;
+    failing memory = {0};
+    cancelling callback = {0};
+    uint64_t failures = 0, hash = 0;
+    for (int how = 0; how < 3; ++how)
+        for (uint64_t at = 1;; ++at) {
+            carom_context_def def = {.threads = 1 + (uint32_t)(at % 2),
+                                     .allocator = {failing_allocate, failing_release, &memory},
+                                     .progress = cancel,
+                                     .progress_user = &callback,
+                                     .progress_interval = how < 2 ? 1e300 : -1.0}; /* no clock */
+            carom_context *context;
+            carom_soup_ray_hits hits = {0};
+            memory.fail_at = callback.cancel_at = 0;
+            assert_ok(NULL, carom_context_create(&def, &context));
+            carom_soup *soup = stories_make(context);
+            memory.calls = callback.calls = 0;
+            memory.fail_at = how < 2 ? at : 0;
+            memory.and_later = how == 1;
+            callback.cancel_at = how == 2 ? at : 0;
+            carom_status status = query_stories(context, soup, &hits);
+            memory.fail_at = callback.cancel_at = 0;
+            if (status != CAROM_OK) {
+                ++failures;
+                assert_int_equal(status, how < 2 ? CAROM_NO_MEMORY : CAROM_CANCELLED);
+                assert_int_equal(hits.count, 0);
+            }
+            assert_ok(context, query_stories(context, soup, &hits));
+            assert_int_equal(hits.count, STORIES * RAYS);
+            uint64_t found = test_hash(hits.data, hits.count * sizeof(*hits.data), 0);
+            assert_true(hash == 0 || hash == found);
+            hash = found;
+            carom_soup_ray_hits_free(&hits);
+            carom_soup_destroy(soup);
+            carom_context_destroy(context);
+            assert_int_equal(memory.live, 0);
+            if (status == CAROM_OK) break;
+        }
+    assert_true(failures > 10);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(failed_queries_of_rays_can_be_repeated),
         cmocka_unit_test(a_failed_change_has_not_happened),
         cmocka_unit_test(a_failed_create_leaves_nothing),
     };
