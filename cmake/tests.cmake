@@ -160,8 +160,8 @@ set(long_tests papers balls cli cli_interrupt cli_outer convex cover pack scene_
 # Minutes under the thread sanitizer, for threads that other programs have, too (test_cover, test_robot, and those of
 # each engine): left to the tests with every case.
 set(same_threads cli_outer papers robot_campaign robot_files urdf)
-set(longest_test 900) # seconds; emulators take some ten times as long
-if(CMAKE_CROSSCOMPILING)
+set(longest_test 900) # seconds; emulators, and sanitizers with every case, take some ten times as long
+if(CMAKE_CROSSCOMPILING OR (CAROM_SANITIZE AND CAROM_TEST_SHARE EQUAL 1))
     set(longest_test 7200)
 endif()
 file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/test_*.c)
@@ -258,7 +258,10 @@ if(NOT CAROM_SANITIZE)
     # The page that the test of the tool has written.
     add_test(NAME viewer.demo COMMAND bash -c
         "command -v python3 >/dev/null || { echo 'skipped: python3 is not installed'; exit 77; }; exec python3 '${PROJECT_SOURCE_DIR}/viewer/tests/test_demo.py' '${PROJECT_BINARY_DIR}/Testing/demo/index.html'")
-    set_tests_properties(viewer.demo PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 DEPENDS cli)
+    set_tests_properties(viewer.demo PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 FIXTURES_REQUIRED demo_page)
+    if(TEST cli)
+        set_tests_properties(cli PROPERTIES FIXTURES_SETUP demo_page)
+    endif()
     # What is picked there is what the library's rays meet, through the Python package.
     add_test(NAME viewer.rays COMMAND bash -c
         "python=$(scripts/python.sh numpy 2>&1) || { echo \"$python\"; exit 77; }; exec \"$python\" viewer/tests/test_scene_rays.py '$<TARGET_FILE:carom_tool>' '$<TARGET_FILE:carom_shared>'"

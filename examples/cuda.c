@@ -28,6 +28,7 @@ int main(void) {
     /* Four shapes of one cloth in device memory. In an application a simulation writes them. */
     carom_mesh *mesh[SHAPES];
     carom_mesh_view view[SHAPES];
+    void *positions[SHAPES];
     carom_soup *soup = NULL;
     carom_cuda_frame *frame[SHAPES];
     carom_cuda_pairs pairs = {0};
@@ -40,15 +41,14 @@ int main(void) {
         check(carom_mesh_get_view(mesh[i], &view[i]));
         if (i == 0) check(carom_soup_create(context, &(carom_soup_def){.mesh = &view[0]}, &soup));
         uint64_t bytes = view[i].vertex_count * 3 * sizeof(float);
-        void *positions;
-        check(carom_cuda_allocate(context, bytes, &positions));
-        check(carom_cuda_write(context, positions, view[i].positions, bytes));
+        check(carom_cuda_allocate(context, bytes, &positions[i]));
+        check(carom_cuda_write(context, positions[i], view[i].positions, bytes));
 
         /* What a frame does, recorded once. */
         check(carom_cuda_frame_begin(context));
         check(carom_cuda_soup_update(
             context, soup,
-            &(carom_cuda_positions){positions, view[i].scalar, view[i].vertex_count}));
+            &(carom_cuda_positions){positions[i], view[i].scalar, view[i].vertex_count}));
         check(carom_cuda_soup_self_pairs(context, soup, CAROM_CUDA_ORDER_SORTED, &pairs));
         check(carom_cuda_frame_end(context, &frame[i]));
     }
@@ -64,7 +64,7 @@ int main(void) {
 
     for (int i = 0; i < SHAPES; ++i) {
         carom_cuda_frame_destroy(frame[i]);
-        carom_cuda_release(context, (void *)(uintptr_t)view[i].positions);
+        carom_cuda_release(context, positions[i]);
         carom_mesh_destroy(mesh[i]);
     }
     carom_cuda_pairs_free(context, &pairs);

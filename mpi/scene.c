@@ -35,28 +35,30 @@ static void pass_rows(ranks_job *job, int from, const char *path) {
 }
 
 /* Runs the share of this rank without what the tool says of it; the first rank joins all. */
-static int run_share(ranks_job *job, const char **call, int count, const char **merge, int joined,
+static int run_share(ranks_job *job, char **call, int count, char **merge, int joined,
                      char (*paths)[1100]) {
     int out = dup(STDOUT_FILENO), none = open("/dev/null", O_WRONLY), merged = CLI_OK;
     (void)dup2(none, STDOUT_FILENO);
-    int code = cli_main((size_t)count, (char **)(uintptr_t)call);
+    int code = cli_main((size_t)count, call);
     (void)dup2(out, STDOUT_FILENO);
     (void)close(none);
     (void)close(out);
     if (code != CLI_OK && code != CLI_YES) return code;
     for (int r = 1; r < job->ranks; ++r)
         if (job->rank == 0 || job->rank == r) pass_rows(job, r, paths[r]);
-    if (job->rank == 0) merged = cli_main((size_t)joined, (char **)(uintptr_t)merge);
+    if (job->rank == 0) merged = cli_main((size_t)joined, merge);
     return merged != CLI_OK ? merged : code;
 }
 
 int ranks_scene(ranks_job *job, int count, char **words) {
-    const char *temporary = getenv("TMPDIR"), *output = NULL;
-    char folder[1024], share[32];
+    const char *temporary = getenv("TMPDIR");
+    char folder[1024], share[32], *output = NULL;
+    char scene[] = "scene", shard[] = "--shard", threads[] = "--threads", one[] = "1";
+    char quiet[] = "--quiet", to[] = "-o", name[] = "merge";
     int ranks = job->ranks, used = 0, joined = 0;
     char(*paths)[1100] = ranks_take(job, (uint64_t)ranks, sizeof(*paths), "names");
-    const char **call = ranks_take(job, (uint64_t)count + 8, sizeof(*call), "words");
-    const char **merge = ranks_take(job, (uint64_t)ranks + 3, sizeof(*merge), "words");
+    char **call = ranks_take(job, (uint64_t)count + 8, sizeof(*call), "words");
+    char **merge = ranks_take(job, (uint64_t)ranks + 3, sizeof(*merge), "words");
     for (int i = 0; i + 1 < count; ++i)
         if (strcmp(words[i], "-o") == 0) output = words[i + 1];
     if (output == NULL) ranks_die(job, RANKS_EXIT_MISUSE, "a scene needs -o FILE.csv");
@@ -64,16 +66,16 @@ int ranks_scene(ranks_job *job, int count, char **words) {
     snprintf(share, sizeof(share), "%d/%d", job->rank + 1, ranks);
     if (mkdtemp(folder) == NULL)
         ranks_die(job, RANKS_EXIT_INPUT, "%s: no temporary folder can be made", folder);
-    merge[joined++] = "merge";
+    merge[joined++] = name;
     for (int r = 0; r < ranks; ++r) {
         snprintf(paths[r], sizeof(paths[r]), "%s/%d.csv", folder, r);
         merge[joined++] = paths[r];
     }
-    merge[joined++] = "-o", merge[joined++] = output;
-    call[used++] = "scene", call[used++] = "--threads", call[used++] = "1";
+    merge[joined++] = to, merge[joined++] = output;
+    call[used++] = scene, call[used++] = threads, call[used++] = one;
     for (int i = 0; i < count; ++i) call[used++] = words[i]; /* a later option replaces one */
-    call[used++] = "--quiet", call[used++] = "--shard", call[used++] = share;
-    call[used++] = "-o", call[used++] = paths[job->rank];
+    call[used++] = quiet, call[used++] = shard, call[used++] = share;
+    call[used++] = to, call[used++] = paths[job->rank];
     int code = run_share(job, call, used, merge, joined, paths);
     for (int r = 0; r < ranks; ++r) (void)unlink(paths[r]);
     (void)rmdir(folder);

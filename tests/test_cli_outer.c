@@ -59,6 +59,13 @@ static double take_number(void) {
     return value;
 }
 
+static int take_count(void) {
+    char *end;
+    long count = strtol(at, &end, 10);
+    at = end;
+    return (int)count;
+}
+
 static carom_vec3 take_three(const char *between) {
     carom_vec3 v;
     v.x = take_number();
@@ -195,7 +202,7 @@ static void read_lines(spheres *s, const char *head, const char *between, bool n
         b.radius = take_number();
         if (numbered) {
             take(between);
-            set = (int)strtol(at, (char **)(uintptr_t)&at, 10);
+            set = take_count();
         }
         take("\n");
         add(s, b, set);
@@ -204,7 +211,7 @@ static void read_lines(spheres *s, const char *head, const char *between, bool n
 
 static void read_ply(spheres *s) {
     take("ply\nformat ascii 1.0\ncomment spheres that cover a solid, by carom\nelement vertex ");
-    long count = strtol(at, (char **)(uintptr_t)&at, 10);
+    int count = take_count();
     take("\nproperty double x\nproperty double y\nproperty double z\nproperty double radius\n");
     read_lines(s, "property int part\nend_header\n", " ", true);
     assert_int_equal(s->count, count);

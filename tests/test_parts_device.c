@@ -81,17 +81,17 @@ static void pairs_free(carom_cuda_pairs *pairs) {
     *pairs = (carom_cuda_pairs){0};
 }
 
-static const carom_cuda_base base_table = {.describe = describe,
-                                           .create = create,
-                                           .destroy = destroy,
-                                           .message = message_of,
-                                           .bytes = bytes_of,
-                                           .free_bytes = free_bytes,
-                                           .trim = nothing,
-                                           .finish = nothing,
-                                           .write = copy,
-                                           .read = copy,
-                                           .pairs_free = pairs_free};
+static carom_cuda_base base_table = {.describe = describe,
+                                     .create = create,
+                                     .destroy = destroy,
+                                     .message = message_of,
+                                     .bytes = bytes_of,
+                                     .free_bytes = free_bytes,
+                                     .trim = nothing,
+                                     .finish = nothing,
+                                     .write = copy,
+                                     .read = copy,
+                                     .pairs_free = pairs_free};
 
 static carom_status soup_create(carom_device *device, carom_device_soup **soup) {
     (void)device;
@@ -213,13 +213,13 @@ static carom_status get_work(carom_device *device, carom_work *work) {
     return CAROM_OK;
 }
 
-static const carom_cuda_soup soup_table = {.create = soup_create,
-                                           .destroy = soup_destroy,
-                                           .set = soup_set,
-                                           .degenerate_faces = degenerate_faces,
-                                           .search = search,
-                                           .get_work = get_work,
-                                           .within = within};
+static carom_cuda_soup soup_table = {.create = soup_create,
+                                     .destroy = soup_destroy,
+                                     .set = soup_set,
+                                     .degenerate_faces = degenerate_faces,
+                                     .search = search,
+                                     .get_work = get_work,
+                                     .within = within};
 
 void *__wrap_carom_os_library_open(const char *name, char *why, size_t size);
 void *__wrap_carom_os_library_find(void *library, const char *symbol);
@@ -231,8 +231,8 @@ void *__wrap_carom_os_library_open(const char *name, char *why, size_t size) {
 
 void *__wrap_carom_os_library_find(void *library, const char *symbol) {
     (void)library;
-    if (strcmp(symbol, CAROM_CUDA_BASE) == 0) return (void *)(uintptr_t)&base_table;
-    if (strcmp(symbol, CAROM_CUDA_SOUP) == 0) return (void *)(uintptr_t)&soup_table;
+    if (strcmp(symbol, CAROM_CUDA_BASE) == 0) return &base_table;
+    if (strcmp(symbol, CAROM_CUDA_SOUP) == 0) return &soup_table;
     return NULL;
 }
 

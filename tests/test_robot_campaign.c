@@ -47,6 +47,7 @@ typedef struct robot_case {
     carom_robot_shape *shapes;
     carom_mesh **meshes;
     carom_mesh_view *views;
+    double **positions; /* of the views */
     carom_pair *allowed;
     uint32_t shape_count, dof;
     double lower[MOST_DOF], upper[MOST_DOF], rounding;
@@ -61,7 +62,8 @@ static void load_mesh(robot_case *c, uint32_t element) {
     assert_ok(context, carom_urdf_load_mesh(context, c->urdf, element, &c->meshes[element]));
     assert_ok(context, carom_mesh_get_view(c->meshes[element], &view));
     assert_null(view.offsets);
-    c->views[element] = (carom_mesh_view){.positions = models_positions(&view),
+    c->positions[element] = models_positions(&view);
+    c->views[element] = (carom_mesh_view){.positions = c->positions[element],
                                           .vertex_count = view.vertex_count,
                                           .corners = view.corners,
                                           .face_count = view.face_count};
@@ -92,6 +94,7 @@ static void describe(robot_case *c) {
     c->shapes = calloc(v.element_count + 1, sizeof(*c->shapes));
     c->meshes = calloc(v.element_count + 1, sizeof(*c->meshes));
     c->views = calloc(v.element_count + 1, sizeof(*c->views));
+    c->positions = calloc(v.element_count + 1, sizeof(*c->positions));
     c->shape_count = v.element_count;
     for (uint32_t i = 0; i < v.element_count; ++i) set_shape(c, &v.elements[i], i);
     for (uint32_t i = 0; i < v.link_count; ++i)
@@ -180,7 +183,7 @@ static void open_case(const robot_model *from, robot_case *c) {
 
 static void close_case(robot_case *c) {
     for (uint32_t i = 0; i < c->shape_count; ++i) {
-        free((void *)(uintptr_t)c->views[i].positions);
+        free(c->positions[i]);
         carom_mesh_destroy(c->meshes[i]);
     }
     robot_search_destroy(c->search);
@@ -191,6 +194,7 @@ static void close_case(robot_case *c) {
     free(c->shapes);
     free(c->meshes);
     free(c->views);
+    free(c->positions);
     free(c->allowed);
 }
 

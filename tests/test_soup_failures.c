@@ -118,10 +118,12 @@ typedef struct scene {
     carom_mesh *start, *more, *polygons;
     carom_mesh_view start_view, more_view, polygon_view;
     carom_mesh_view moved, moved_floats, more_floats;
+    double *moved_xyz; /* the positions of these views */
+    float *moved_floats_xyz, *more_floats_xyz;
     uint32_t removed[5];
 } scene;
 
-static void view_floats(const carom_mesh_view *view, carom_mesh_view *floats) {
+static float *view_floats(const carom_mesh_view *view, carom_mesh_view *floats) {
     float *xyz = malloc(3 * view->vertex_count * sizeof(*xyz));
     assert_non_null(xyz);
     const double *from = view->positions;
@@ -130,6 +132,7 @@ static void view_floats(const carom_mesh_view *view, carom_mesh_view *floats) {
     floats->positions = xyz;
     floats->scalar = CAROM_SCALAR_FLOAT32;
     floats->stride = 0;
+    return xyz;
 }
 
 static void scene_make(carom_context *context, scene *s) {
@@ -149,9 +152,9 @@ static void scene_make(carom_context *context, scene *s) {
         moved[i] = i % 3 == 2 ? 0.5 * from[i] : from[i];
     for (int i = 0; i < 9; ++i) moved[i] = 0.0; /* some faces lose their area */
     s->moved = s->start_view;
-    s->moved.positions = moved;
-    view_floats(&s->moved, &s->moved_floats);
-    view_floats(&s->more_view, &s->more_floats);
+    s->moved.positions = s->moved_xyz = moved;
+    s->moved_floats_xyz = view_floats(&s->moved, &s->moved_floats);
+    s->more_floats_xyz = view_floats(&s->more_view, &s->more_floats);
     const uint32_t removed[5] = {3, 17, 3, 0, 40}; /* one of them twice */
     memcpy(s->removed, removed, sizeof(removed));
 }
@@ -160,9 +163,9 @@ static void scene_free(scene *s) {
     carom_mesh_destroy(s->start);
     carom_mesh_destroy(s->more);
     carom_mesh_destroy(s->polygons);
-    free((void *)(uintptr_t)s->moved.positions);
-    free((void *)(uintptr_t)s->moved_floats.positions);
-    free((void *)(uintptr_t)s->more_floats.positions);
+    free(s->moved_xyz);
+    free(s->moved_floats_xyz);
+    free(s->more_floats_xyz);
 }
 
 #define UNTOUCHED 4711u
@@ -359,8 +362,82 @@ static void a_failed_create_leaves_nothing(void **state) {
     carom_context_destroy(querying);
 }
 
+/* ---- all hits of rays ------------------------------------------------------------------------ */
+
+/* Faces above each other: more of them than a worker has space for at first. */
+#define STORIES 300u
+#define RAYS    40u
+
+static carom_status query_stories(carom_context *context, const carom_soup *soup,
+                                  carom_soup_ray_hits *hits) {
+    carom_ray rays[RAYS];
+    for (uint32_t i = 0; i < RAYS; ++i)
+        rays[i] =
+            (carom_ray){.origin = {0.25 / (1.0 + i), 0.25, -1.0}, .direction = {0.0, 0.0, 1.0}};
+    return carom_soup_query_rays(context, soup, rays, RAYS, hits);
+}
+
+static carom_soup *stories_make(carom_context *context) {
+    static double xyz[9 * STORIES];
+    static uint32_t corners[3 * STORIES];
+    for (uint32_t f = 0; f < STORIES; ++f) {
+        const double face[9] = {0.0, 0.0, f, 1.0, 0.0, f, 0.0, 1.0, f};
+        memcpy(xyz + 9 * f, face, sizeof(face));
+        for (uint32_t k = 0; k < 3; ++k) corners[3 * f + k] = 3 * f + k;
+    }
+    const carom_mesh_view view = {
+        .positions = xyz, .vertex_count = 3 * STORIES, .corners = corners, .face_count = STORIES};
+    const carom_soup_def def = {.mesh = &view};
+    carom_soup *soup;
+    assert_ok(context, carom_soup_create(context, &def, &soup));
+    return soup;
+}
+
+static void failed_queries_of_rays_can_be_repeated(void **state) {
+    (void)state;
+    failing memory = {0};
+    cancelling callback = {0};
+    uint64_t failures = 0, hash = 0;
+    for (int how = 0; how < 3; ++how)
+        for (uint64_t at = 1;; ++at) {
+            carom_context_def def = {.threads = 1 + (uint32_t)(at % 2),
+                                     .allocator = {failing_allocate, failing_release, &memory},
+                                     .progress = cancel,
+                                     .progress_user = &callback,
+                                     .progress_interval = how < 2 ? 1e300 : -1.0}; /* no clock */
+            carom_context *context;
+            carom_soup_ray_hits hits = {0};
+            memory.fail_at = callback.cancel_at = 0;
+            assert_ok(NULL, carom_context_create(&def, &context));
+            carom_soup *soup = stories_make(context);
+            memory.calls = callback.calls = 0;
+            memory.fail_at = how < 2 ? at : 0;
+            memory.and_later = how == 1;
+            callback.cancel_at = how == 2 ? at : 0;
+            carom_status status = query_stories(context, soup, &hits);
+            memory.fail_at = callback.cancel_at = 0;
+            if (status != CAROM_OK) {
+                ++failures;
+                assert_int_equal(status, how < 2 ? CAROM_NO_MEMORY : CAROM_CANCELLED);
+                assert_int_equal(hits.count, 0);
+            }
+            assert_ok(context, query_stories(context, soup, &hits));
+            assert_int_equal(hits.count, STORIES * RAYS);
+            uint64_t found = test_hash(hits.data, hits.count * sizeof(*hits.data), 0);
+            assert_true(hash == 0 || hash == found);
+            hash = found;
+            carom_soup_ray_hits_free(&hits);
+            carom_soup_destroy(soup);
+            carom_context_destroy(context);
+            assert_int_equal(memory.live, 0);
+            if (status == CAROM_OK) break;
+        }
+    assert_true(failures > 10);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(failed_queries_of_rays_can_be_repeated),
         cmocka_unit_test(a_failed_change_has_not_happened),
         cmocka_unit_test(a_failed_create_leaves_nothing),
     };

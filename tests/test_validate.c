@@ -302,7 +302,7 @@ static void broken_solids_are_found(void **state) {
     while (solid->firsts[first + 1] == solid->firsts[first]) ++first;
     BREAK(solid->firsts[first + 1], solid->firsts[first], CHECK,
           "solid: a triangle is not sorted by its middle corner");
-    uint32_t *items = (uint32_t *)(uintptr_t)solid->view.bvh->items;
+    uint32_t *items = solid->soup->bvh.items;
     BREAK(items[0], items[1], CHECK, "tree: an item is in two slots");
 #undef CHECK
     carom_solid_destroy(solid);

@@ -361,8 +361,9 @@ static void convex_hull_set_lane(carom_hull_block *block, uint32_t lane, const c
     block->index[lane] = v;
 }
 
-/* Neighbours of every vertex, from the polygons' edges. Blocks are filled up with artificial
- * neighbours far off (Ericson 2005): lanes that would be idle become shortcuts. */
+/* Makes space for the neighbours of every vertex, in its first lanes (link_edge). Blocks are filled
+ * up with artificial neighbours far off (Ericson 2005): lanes that would be idle become shortcuts.
+ */
 static void fill_neighbours(carom_hull *h, const uint32_t *degrees) {
     uint32_t vertices = h->view.count;
     uint32_t block = 0;
@@ -371,10 +372,11 @@ static void fill_neighbours(carom_hull *h, const uint32_t *degrees) {
         h->first[v] = block;
         blocks = CAROM_MAX(blocks, 1u);
         uint32_t lanes = blocks * CAROM_HULL_LANES;
-        for (uint32_t lane = 0; lane < lanes; ++lane) {
+        for (uint32_t lane = degrees[v]; lane < lanes; ++lane) {
             uint64_t far = v + (uint64_t)vertices * (lane + 1) / (lanes + 1);
             convex_hull_set_lane(&h->neighbours[block + lane / CAROM_HULL_LANES],
-                                 lane % CAROM_HULL_LANES, h, (uint32_t)(far % vertices));
+                                 lane % CAROM_HULL_LANES, h,
+                                 (uint32_t)(far < vertices ? far : far - vertices));
         }
         block += blocks;
     }
@@ -401,21 +403,21 @@ static bool number_edges(carom_arena *arena, carom_hull *h) {
     uint32_t vertices = h->view.count, number = 0;
     uint64_t *begins = CAROM_ARENA_TAKE(arena, uint64_t, (uint64_t)vertices + 2);
     uint64_t *listed = CAROM_ARENA_TAKE(arena, uint64_t, corners);
+    uint32_t *lowers = CAROM_ARENA_TAKE(arena, uint32_t, corners);
     uint32_t *others = CAROM_ARENA_TAKE(arena, uint32_t, corners);
     uint64_t *seen = CAROM_ARENA_TAKE(arena, uint64_t, vertices);
-    if (begins == NULL || listed == NULL || others == NULL || seen == NULL) return false;
+    if (begins == NULL || listed == NULL || lowers == NULL || others == NULL || seen == NULL)
+        return false;
     memset(begins, 0, ((uint64_t)vertices + 2) * sizeof(*begins));
-    for (int fill = 0; fill < 2; ++fill) {
-        for (uint64_t f = 0; f < h->info.faces; ++f)
-            for (uint64_t i = h->offsets[f]; i < h->offsets[f + 1]; ++i) {
-                uint32_t a = h->corners[i], b = h->corners[convex_hull_next_corner(h, f, i)];
-                others[i] = CAROM_MAX(a, b);
-                uint64_t *at = &begins[CAROM_MIN(a, b) + 1 + (fill == 0 ? 1 : 0)];
-                if (fill != 0) listed[*at] = i;
-                ++*at;
-            }
-        for (uint32_t v = 0; fill == 0 && v < vertices; ++v) begins[v + 2] += begins[v + 1];
-    }
+    for (uint64_t f = 0; f < h->info.faces; ++f)
+        for (uint64_t i = h->offsets[f]; i < h->offsets[f + 1]; ++i) {
+            uint32_t a = h->corners[i], b = h->corners[convex_hull_next_corner(h, f, i)];
+            lowers[i] = CAROM_MIN(a, b);
+            others[i] = CAROM_MAX(a, b);
+            ++begins[lowers[i] + 2];
+        }
+    for (uint32_t v = 0; v < vertices; ++v) begins[v + 2] += begins[v + 1];
+    for (uint64_t i = 0; i < corners; ++i) listed[begins[lowers[i] + 1]++] = i;
     for (uint32_t v = 0; v < vertices; ++v) seen[v] = UINT64_MAX;
     for (uint32_t v = 0; v < vertices; ++v) /* begins[v + 1] is now the end of v's list */
         for (uint64_t k = begins[v]; k < begins[v + 1]; ++k) {
@@ -430,9 +432,9 @@ static bool number_edges(carom_arena *arena, carom_hull *h) {
     return true;
 }
 
-static void fill_normals(carom_hull *h) {
+/* Copies the normals of the faces into blocks. */
+static void fill_normal_blocks(carom_hull *h) {
     uint64_t faces = h->info.faces;
-    for (uint64_t f = 0; f < faces; ++f) h->normals[f] = carom_hull_face_normal(&h->faces, f);
     for (uint64_t i = 0; i < (faces + CAROM_HULL_LANES - 1) / CAROM_HULL_LANES * CAROM_HULL_LANES;
          ++i) {
         carom_hull_block *block = &h->normal_blocks[i / CAROM_HULL_LANES];
@@ -444,8 +446,8 @@ static void fill_normals(carom_hull *h) {
     }
 }
 
-/* The balls about the centre, and the extent. */
-static void find_balls(carom_hull *h) {
+/* The balls about the centre, the extent, and the normals of the faces (carom_hull_face_normal). */
+static void measure_hull(carom_hull *h) {
     carom_hull_view *view = &h->view;
     carom_vec3 sum = carom_vec(0.0, 0.0, 0.0);
     double square = 0.0, inner = HUGE_VAL;
@@ -468,6 +470,7 @@ static void find_balls(carom_hull *h) {
             terms += carom_polytope_extent(u) * carom_polytope_extent(v);
         }
         double length = carom_vec_length(n);
+        h->normals[f] = length > 0.0 ? carom_vec_scale(n, 1.0 / length) : n;
         double height = carom_vec_dot(n, carom_vec_sub(o, view->centre));
         height = length > 0.0 ? (height - HULL_HEIGHT_ERROR * terms) / length : 0.0;
         inner = CAROM_MIN(inner, height);
@@ -531,7 +534,8 @@ static carom_status convex_hull_finish(convex_hull_builder *b, carom_hull *h, co
                              CAROM_MIN(i, vertices - 1));
     memcpy(h->offsets, faces->offsets, (faces->count + 1) * sizeof(*h->offsets));
     for (uint64_t i = 0; i < corners; ++i) h->corners[i] = numbers[faces->corners[i]];
-    fill_normals(h);
+    measure_hull(h);
+    fill_normal_blocks(h);
     if (!number_edges(b->arena, h)) return CAROM_NO_MEMORY;
     fill_neighbours(h, degrees);
     memset(degrees, 0, vertices * sizeof(*degrees));
@@ -544,7 +548,6 @@ static carom_status convex_hull_finish(convex_hull_builder *b, carom_hull *h, co
         link_edge(h, degrees, 0, 1);
         link_edge(h, degrees, 1, 0);
     }
-    find_balls(h);
     CAROM_CPU_CALL(context, carom_hull_find_seeds)(&h->view, h->seeds);
     return CAROM_OK;
 }

@@ -94,7 +94,7 @@ CAROM_CONVEX_HOT uint32_t carom_hull_scan_all(const carom_hull_view *h, carom_ve
 
 /* Climbs from neighbour to neighbour while the value grows: it ends, because no value comes twice,
  * and at a farthest vertex, because a linear function on a convex surface has no other maxima. */
-CAROM_ITEM uint32_t carom_hull_climb(const carom_hull_view *h, carom_vec3 d, uint32_t start) {
+CAROM_CONVEX_HOT uint32_t carom_hull_climb(const carom_hull_view *h, carom_vec3 d, uint32_t start) {
     uint32_t at = start;
     double value = carom_vec_dot(h->vertices[at], d);
     for (;;) {

@@ -79,19 +79,18 @@ void both_cloths_make(carom_context *cpu, carom_context *cuda, both_cloths *clot
     for (uint64_t i = 0; i < 2; ++i) {
         const carom_shape_def shape = {
             .shape = CAROM_SHAPE_CLOTH, .detail = 50, .seed = i, .scalar = CAROM_SCALAR_FLOAT32};
-        void *positions;
         cloths->meshes[i] = shape_mesh(cpu, &shape, &cloths->views[i]);
         uint64_t bytes = cloths->views[i].vertex_count * 3 * sizeof(float);
-        assert_ok(cuda, carom_cuda_allocate(cuda, bytes, &positions));
-        assert_ok(cuda, carom_cuda_write(cuda, positions, cloths->views[i].positions, bytes));
-        cloths->positions[i] =
-            (carom_cuda_positions){positions, CAROM_SCALAR_FLOAT32, cloths->views[i].vertex_count};
+        assert_ok(cuda, carom_cuda_allocate(cuda, bytes, &cloths->data[i]));
+        assert_ok(cuda, carom_cuda_write(cuda, cloths->data[i], cloths->views[i].positions, bytes));
+        cloths->positions[i] = (carom_cuda_positions){cloths->data[i], CAROM_SCALAR_FLOAT32,
+                                                      cloths->views[i].vertex_count};
     }
 }
 
 void both_cloths_free(carom_context *cuda, both_cloths *cloths) {
     for (int i = 0; i < 2; ++i) {
-        carom_cuda_release(cuda, (void *)(uintptr_t)cloths->positions[i].data);
+        carom_cuda_release(cuda, cloths->data[i]);
         carom_mesh_destroy(cloths->meshes[i]);
     }
 }

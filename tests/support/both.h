@@ -41,6 +41,7 @@ typedef struct both_cloths {
     carom_mesh *meshes[2];
     carom_mesh_view views[2];
     carom_cuda_positions positions[2];
+    void *data[2]; /* of these */
 } both_cloths;
 void both_cloths_make(carom_context *cpu, carom_context *cuda, both_cloths *cloths);
 void both_cloths_free(carom_context *cuda, both_cloths *cloths);
