@@ -52,6 +52,7 @@ enum {
     SOUP_CUDA_N_CANDIDATES,
     SOUP_CUDA_N_OPEN,
     SOUP_CUDA_N_UNDECIDED,
+    SOUP_CUDA_N_HOST, /* of these, within a margin, what integers there leave open */
     SOUP_CUDA_N_FOUND,
     SOUP_CUDA_N_LONG,
     SOUP_CUDA_N_NOT_FINITE
