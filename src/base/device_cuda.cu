@@ -267,6 +267,13 @@ static carom_status get_steps(carom_device *device, carom_cuda_steps *steps) {
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
+/* Gives scratch back. So does a search for which there is no memory, when nothing else is queued:
+ * blocks that earlier ones have enlarged would else leave no room for smaller ones either. */
+static void release_scratch(carom_device *device) {
+    for (carom_device_block &block : device->scratch) carom_device_release(&block);
+    for (uint64_t &entries : device->wanted) entries = 0;
+}
+
 /* Whether an operation changes what an earlier one uses, which could not be repeated after it. */
 static bool changes_what_is_used(const carom_device *device, const carom_device_op *op) {
     if (op->changes == nullptr) return false;
@@ -274,6 +281,13 @@ static bool changes_what_is_used(const carom_device *device, const carom_device_
         for (const void *used : device->ops[i].uses)
             if (used == op->changes) return true;
     return false;
+}
+
+static carom_status tell_owner(carom_device *device, const carom_device_op *op) {
+    if (op->owner.changed == nullptr || op->owner.changed(op->owner.structure)) return CAROM_OK;
+    return carom_device_fail(device, CAROM_UNSUPPORTED,
+                             "a frame would undo changes that were made on the host: commit these "
+                             "before it runs");
 }
 
 carom_status carom_device_submit(carom_device *device, const carom_device_op *op) {
@@ -298,7 +312,10 @@ carom_status carom_device_submit(carom_device *device, const carom_device_op *op
     device->ops[at] = *op;
     device->ops[at].counters = &device->counters[at];
     if (!device->recording) {
-        CAROM_DEVICE_TRY(device->ops[at].reserve(device, &device->ops[at]));
+        CAROM_DEVICE_TRY(tell_owner(device, op));
+        carom_status status = device->ops[at].reserve(device, &device->ops[at]);
+        if (status == CAROM_NO_MEMORY && at == 0) release_scratch(device);
+        CAROM_DEVICE_TRY(status);
         scratch_begin(device, at);
         device->ops[at].launch(device, &device->ops[at]);
         DEVICE_CUDA_TRY(device, cudaGetLastError(), "starting a kernel");
@@ -403,7 +420,15 @@ carom_status carom_device_finish(carom_device *device) {
     device->op_count = 0;
     device->queued_frame = nullptr;
     scratch_end(device);
+    if (status == CAROM_NO_MEMORY) release_scratch(device);
     return status;
+}
+
+void carom_device_forget(carom_device *device) {
+    (void)cudaStreamSynchronize(device->stream);
+    device->op_count = device->step_count = 0;
+    device->queued_frame = nullptr;
+    scratch_end(device);
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
@@ -460,6 +485,8 @@ static carom_status frame_run(carom_device *device, carom_cuda_frame *frame) {
     if (device->op_count != 0 && device->queued_frame != frame)
         CAROM_DEVICE_TRY(carom_device_finish(device));
     CAROM_DEVICE_TRY(reserve_all(device, frame->ops, frame->op_count, all_ops(frame->op_count)));
+    for (uint32_t i = 0; i < frame->op_count; ++i)
+        CAROM_DEVICE_TRY(tell_owner(device, &frame->ops[i]));
     if (frame->graph == nullptr || frame->generation != generation)
         CAROM_DEVICE_TRY(capture(device, frame));
     carom_device_step(device, "frame");
@@ -583,14 +610,13 @@ static carom_status device_cuda_free_bytes(carom_device *device, uint64_t *bytes
 
 static carom_status trim(carom_device *device) {
     CAROM_DEVICE_TRY(carom_device_finish(device));
-    for (carom_device_block &block : device->scratch) carom_device_release(&block);
-    for (uint64_t &entries : device->wanted) entries = 0;
+    release_scratch(device);
     (void)cudaFreeHost(device->pinned.data);
     device->pinned = carom_device_block{};
     return CAROM_OK;
 }
 
-extern "C" __attribute__((visibility("default"))) const carom_cuda_base carom_cuda_base_3 = {
+extern "C" __attribute__((visibility("default"))) const carom_cuda_base carom_cuda_base_4 = {
     device_cuda_describe,
     device_cuda_create,
     destroy,
@@ -599,6 +625,7 @@ extern "C" __attribute__((visibility("default"))) const carom_cuda_base carom_cu
     device_cuda_free_bytes,
     trim,
     carom_device_finish,
+    carom_device_forget,
     device_cuda_allocate,
     device_cuda_release,
     write,

@@ -201,6 +201,7 @@ struct carom_device_op {
      * them as they were, so a change finishes earlier work that uses them. */
     const void *uses[2] = {nullptr, nullptr};
     const void *changes = nullptr;
+    carom_device_owner owner = {nullptr, nullptr}; /* of what it changes; or no one */
 };
 
 struct carom_device {
@@ -287,6 +288,8 @@ carom_status carom_device_submit(carom_device *device, const carom_device_op *op
 
 /* Waits for all operations and finishes them. */
 carom_status carom_device_finish(carom_device *device);
+/* Waits for all operations and forgets them. */
+void carom_device_forget(carom_device *device);
 
 /* The kernels queued from here on belong to the step `name`. */
 void carom_device_step(carom_device *device, const char *name);
