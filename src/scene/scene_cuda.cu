@@ -86,9 +86,10 @@ static carom_device_block *pair_block_of(carom_cuda_pairs *pairs) {
 }
 
 static void scene_cuda_destroy(carom_device_scene *scene) {
-    carom_device_block *blocks[] = {
-        &scene->shapes.memory, &scene->numbers, &scene->poses, &scene->kinds,   &scene->locals,
-        &scene->boxes,         &scene->ignored, &scene->given, &scene->keys[0], &scene->keys[1]};
+    carom_device_block *blocks[] = {&scene->shapes.memory, &scene->numbers, &scene->poses,
+                                    &scene->kinds,         &scene->locals,  &scene->boxes,
+                                    &scene->ignored,       &scene->given,   &scene->keys[0],
+                                    &scene->keys[1],       &scene->faces};
     for (carom_device_block *block : blocks) carom_device_release(block);
     for (carom_cuda_pairs *pairs : {&scene->pairs, &scene->convex, &scene->meshes}) {
         if (pairs->memory != nullptr) carom_device_release(pair_block_of(pairs));
