@@ -73,6 +73,8 @@ compare csv pairs torus.ply knot.ply --pose $pose --within $margin
 compare csv distance torus.ply points.csv --nearest
 compare csv distance cloth.ply points.csv --nearest
 compare csv distance knot.ply points.csv
+compare csv distance torus.ply points.csv --winding
+compare csv distance cloth.ply points.csv --winding
 for mesh in torus.ply cloth.ply floats.ply quads.ply knot.ply; do
     compare csv rays $mesh rays.csv
     compare csv rays $mesh rays.csv --all

@@ -184,6 +184,7 @@ static const command commands[] = {
     {"kfree ../torus.ply --split 4 --split-to o.ply -o o.csv", {"o.ply", "o.csv"}},
     {"distance ../torus.ply ../points.csv --nearest -o o.csv", {"o.csv"}},
     {"distance ../torus.ply ../points.csv -o o.glb", {"o.glb"}},
+    {"distance ../torus.ply ../points.csv --winding -o o.csv", {"o.csv"}},
     {"rays ../torus.ply ../rays.csv -o o.csv", {"o.csv"}},
     {"rays ../torus.ply ../rays.csv --all -o o.csv", {"o.csv"}},
     {"hulls ../torus.ply -o o.off", {"o.off"}},

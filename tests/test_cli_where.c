@@ -143,7 +143,14 @@ static void distances_are_signed(void **state) {
     assert_said("cube.obj: 4 points, 1 inside, distances ");
     assert_int_equal(shell("printf '0 0 3\\n' | $carom distance cube.obj - -o - --nearest -q"), 0);
     assert_said("2,1,0,0,1\n");
+    assert_int_equal(shell("printf '0 0 3\\n0.5 0 0\\n1 0 0\\n' | $carom distance cube.obj - -o - "
+                           "--nearest --winding -q"),
+                     0);
+    assert_said("2,0,1,0,0,1\n-0.5,1,3,1,0,0\n0,,3,1,0,0\n");
+    assert_int_equal(carom("distance cube.obj points.csv --winding"), CLI_USAGE);
     write_file("open.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    assert_int_equal(shell("printf '9 9 9\\n' | $carom distance open.obj - -o - --winding -q"), 0);
+    assert_said(",-0.000");
     assert_int_equal(carom("distance open.obj points.csv"), 0);
     assert_said("generalised winding number");
     write_file("none.csv", "");
