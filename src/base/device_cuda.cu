@@ -99,24 +99,49 @@ carom_status carom_device_reserve_zeros(carom_device *device, carom_device_block
     return CAROM_OK;
 }
 
-static carom_device_block *device_cuda_block_of(const carom_cuda_pairs *pairs) {
-    return (carom_device_block *)pairs->memory;
+/* What is at carom_cuda_pairs::memory. */
+struct device_cuda_pair_block {
+    carom_device_block block;
+    bool counted; /* the number follows the pairs */
+};
+
+static device_cuda_pair_block *device_cuda_block_of(const carom_cuda_pairs *pairs) {
+    return (device_cuda_pair_block *)pairs->memory;
 }
 
 carom_status carom_device_reserve_pairs(carom_device *device, carom_cuda_pairs *pairs,
                                         uint64_t count) {
-    if (pairs->memory == nullptr) pairs->memory = new (std::nothrow) carom_device_block{};
+    static_assert(sizeof(carom_pair) == sizeof(uint64_t), "the number takes the place of a pair");
+    if (pairs->memory == nullptr) pairs->memory = new (std::nothrow) device_cuda_pair_block{};
     if (pairs->memory == nullptr)
         return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for pairs");
-    carom_status status = carom_device_reserve(device, device_cuda_block_of(pairs),
-                                               count * sizeof(carom_pair), "the pairs");
-    pairs->data = (carom_pair *)device_cuda_block_of(pairs)->data;
-    pairs->capacity = device_cuda_block_of(pairs)->bytes / sizeof(carom_pair);
+    carom_device_block *block = &device_cuda_block_of(pairs)->block;
+    carom_status status =
+        carom_device_reserve(device, block, (count + 1) * sizeof(carom_pair), "the pairs");
+    pairs->data = (carom_pair *)block->data;
+    pairs->capacity = block->bytes != 0 ? block->bytes / sizeof(carom_pair) - 1 : 0;
+    device_cuda_block_of(pairs)->counted = false;
     return status;
 }
 
-static void pairs_free(carom_cuda_pairs *pairs) {
-    if (pairs->memory != nullptr) carom_device_release(device_cuda_block_of(pairs));
+carom_status carom_device_end_pairs(carom_device *device, carom_cuda_pairs *pairs, uint64_t count) {
+    pairs->count = count;
+    DEVICE_CUDA_TRY(device,
+                    cudaMemcpyAsync(pairs->data + pairs->capacity, pairs->device_count,
+                                    sizeof(uint64_t), cudaMemcpyDeviceToDevice, device->stream),
+                    "the pairs");
+    device_cuda_block_of(pairs)->counted = true;
+    return CAROM_OK;
+}
+
+const uint64_t *carom_device_count_of(const carom_cuda_pairs *pairs) {
+    const device_cuda_pair_block *block = device_cuda_block_of(pairs);
+    return block != nullptr && block->counted ? (const uint64_t *)(pairs->data + pairs->capacity)
+                                              : pairs->device_count;
+}
+
+void carom_device_free_pairs(carom_cuda_pairs *pairs) {
+    if (pairs->memory != nullptr) carom_device_release(&device_cuda_block_of(pairs)->block);
     delete device_cuda_block_of(pairs);
     *pairs = carom_cuda_pairs{};
 }
@@ -634,7 +659,7 @@ extern "C" __attribute__((visibility("default"))) const carom_cuda_base carom_cu
     frame_end,
     frame_run,
     frame_destroy,
-    pairs_free,
+    carom_device_free_pairs,
     set_timing,
     get_steps,
 };

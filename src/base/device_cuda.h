@@ -267,9 +267,16 @@ void carom_device_outdate_frames();
 /* The same for device->pinned. */
 carom_status carom_device_reserve_pinned(carom_device *device, uint64_t bytes);
 
-/* Makes a result large enough for `count` pairs. */
+/* Makes a result large enough for `count` pairs, which an operation is to find. */
 carom_status carom_device_reserve_pairs(carom_device *device, carom_cuda_pairs *pairs,
                                         uint64_t count);
+/* The operation has found so many. device_count stays one of its counters, which the next operation
+ * overwrites; a copy that follows the pairs in memory stays with them. */
+carom_status carom_device_end_pairs(carom_device *device, carom_cuda_pairs *pairs, uint64_t count);
+/* Where the number of pairs is for operations that read them: of an operation that is queued its
+ * counter, else the copy. NULL: they are the caller's own, pairs->count. */
+const uint64_t *carom_device_count_of(const carom_cuda_pairs *pairs);
+void carom_device_free_pairs(carom_cuda_pairs *pairs);
 
 /* Queues the clearing of an operation's counters and of those launched with it after it, which
  * follow in memory: between two kernels it would take longer than the launch of a kernel. */

@@ -547,7 +547,7 @@ static carom_status broad_cuda_search_finish(carom_device *device, carom_device_
     device->steps.open_in_doubles = 0;
     if (is_sorted(s) && n[N_LONG] != 0)
         CAROM_DEVICE_TRY(carom_pairs_sort_now(device, s->pairs, &count));
-    s->pairs->count = count;
+    CAROM_DEVICE_TRY(carom_device_end_pairs(device, s->pairs, count));
     return CAROM_OK;
 }
 

@@ -842,7 +842,7 @@ static carom_status soup_cuda_search_finish(carom_device *device, carom_device_o
     device->steps.open_in_doubles = n[SOUP_CUDA_N_UNDECIDED];
     if (s->pairs != nullptr && (has_repeats(s) || n[SOUP_CUDA_N_LONG] != 0))
         CAROM_DEVICE_TRY(carom_pairs_sort_now(device, s->pairs, &count));
-    if (s->pairs != nullptr) s->pairs->count = count;
+    if (s->pairs != nullptr) CAROM_DEVICE_TRY(carom_device_end_pairs(device, s->pairs, count));
     if (s->count != nullptr) *s->count = count;
     return CAROM_OK;
 }

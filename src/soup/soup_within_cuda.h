@@ -239,7 +239,7 @@ static carom_status soup_within_cuda_finish(carom_device *device, carom_device_o
     device->steps.open_in_doubles = n[SOUP_CUDA_N_UNDECIDED];
     if (has_repeats(s) || n[SOUP_CUDA_N_LONG] != 0)
         CAROM_DEVICE_TRY(carom_pairs_sort_now(device, s->pairs, &count));
-    s->pairs->count = count;
+    CAROM_DEVICE_TRY(carom_device_end_pairs(device, s->pairs, count));
     *arguments->result = carom_device_within{
         carom_device_scratch_data<carom_device_near>(device, CAROM_SCRATCH_SOUP_NEAR),
         n[SOUP_CUDA_N_HOST]};
