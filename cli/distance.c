@@ -15,7 +15,7 @@
 
 typedef struct options {
     const char *output, *format;
-    bool nearest;
+    bool nearest, winding;
     int from;
     uint64_t repeat;
 } options;
@@ -32,6 +32,8 @@ static const arg_option distance_options[] = {
      NULL},
     {"--nearest", 0, ARG_FLAG, offsetof(options, nearest), NULL,
      "as CSV, also the nearest face and the nearest point on it", NULL},
+    {"--winding", 0, ARG_FLAG, offsetof(options, winding), NULL,
+     "as CSV, also the winding number: how many times the mesh is around the point", NULL},
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
      meshes_from_choice},
     {"--repeat", 0, ARG_COUNT, offsetof(options, repeat), "N", REPEAT_HELP, NULL},
@@ -45,7 +47,9 @@ static const char details[] =
     "number\n"
     "is 1 or more, exactly; of one with holes it is the generalised winding number, at least 0.5.\n"
     "-o writes lines `distance`, or with --nearest `distance,face,x,y,z`, in the order of the\n"
-    "points. -o x.html, x.glb or x.png shows the points in the colours of their distances.";
+    "points; --winding puts the winding number after the distance, an integer where the mesh is\n"
+    "balanced, and nothing on a face. -o x.html, x.glb or x.png shows the points in the colours of "
+    "their distances.";
 
 typedef struct job {
     cli *cli;
@@ -53,7 +57,9 @@ typedef struct job {
     carom_vec3 *points;
     uint64_t count, capacity;
     double *distances;
-    carom_hit *hits; /* NULL: not wanted */
+    carom_hit *hits;   /* NULL: not wanted, as these: */
+    int32_t *windings; /* of a balanced mesh */
+    double *fractions; /* of another */
     carom_mesh *mesh;
     carom_soup *soup;
     bool balanced;
@@ -162,10 +168,31 @@ static carom_status run_query(job *job) {
     return interrupt_seen() ? CAROM_CANCELLED : status;
 }
 
+/* Winding numbers, which are not timed. */
+static carom_status find_windings(job *job) {
+    carom_context *context = job->cli->context;
+    if (job->windings != NULL)
+        return carom_soup_winding(context, job->soup, job->points, job->count, job->windings);
+    if (job->fractions == NULL) return CAROM_OK;
+    return carom_soup_winding_fractions(context, job->soup, job->points, job->count,
+                                        job->fractions);
+}
+
+static void write_winding(const job *job, uint64_t i) {
+    FILE *file = job->out.file;
+    if (job->fractions != NULL) fprintf(file, ",%.17g", job->fractions[i]);
+    if (job->windings == NULL) return;
+    if (job->windings[i] == CAROM_SOUP_ON_SURFACE)
+        putc(',', file);
+    else
+        fprintf(file, ",%" PRId32, job->windings[i]);
+}
+
 static void write_lines(job *job) {
     for (uint64_t i = 0; i < job->count && !interrupt_seen(); ++i) {
         const carom_hit *hit = job->hits != NULL ? &job->hits[i] : NULL;
         fprintf(job->out.file, "%.17g", job->distances[i]);
+        write_winding(job, i);
         if (hit != NULL && hit->face != CAROM_NONE)
             fprintf(job->out.file, ",%" PRIu32 ",%.17g,%.17g,%.17g", hit->face, hit->point.x,
                     hit->point.y, hit->point.z);
@@ -217,21 +244,33 @@ static carom_status show(const job *job, const char *path, const char *format) {
     return distance_show(job->cli, &def, job->options->output, format);
 }
 
+/* Space for the results; false: there is none. */
+static bool make_results(job *job, bool wants_hits) {
+    uint64_t count = job->count + 1;
+    bool integers = job->options->winding && job->balanced, there;
+    bool fractions = job->options->winding && !job->balanced;
+    job->distances = malloc(count * sizeof(*job->distances));
+    if (wants_hits) job->hits = malloc(count * sizeof(*job->hits));
+    if (integers) job->windings = malloc(count * sizeof(*job->windings));
+    if (fractions) job->fractions = malloc(count * sizeof(*job->fractions));
+    there = job->distances != NULL && (job->hits != NULL || !wants_hits);
+    return there && (job->windings != NULL || !integers) && (job->fractions != NULL || !fractions);
+}
+
 static int run_job(job *job, char **paths) {
     const options *o = job->options;
     const char *format =
         o->output != NULL ? endings_format(o->output, o->format, distance_formats) : NULL;
-    bool is_shown = display_has_format(format), wants_hits = o->nearest || is_shown;
+    bool is_shown = display_has_format(format);
     carom_status status = prepare(job, paths[0]);
     if (status != CAROM_OK) return cli_fail(job->cli, status);
     int code = read_points(job, paths[1]);
     if (code != CLI_OK) return code;
-    job->distances = malloc((job->count + 1) * sizeof(*job->distances));
-    if (wants_hits) job->hits = malloc((job->count + 1) * sizeof(*job->hits));
-    if (job->distances == NULL || (wants_hits && job->hits == NULL))
+    if (!make_results(job, o->nearest || is_shown))
         return refuse(job, CAROM_NO_MEMORY, paths[1], 0, "no memory for the distances");
     if (!output_open(job->cli, is_shown ? NULL : o->output, &job->out)) return CLI_INPUT;
     status = run_query(job);
+    if (status == CAROM_OK) status = find_windings(job);
     if (status == CAROM_OK && job->out.file != NULL) write_lines(job);
     if (status == CAROM_OK && is_shown) status = show(job, paths[0], format);
     if (status == CAROM_OK && interrupt_seen()) status = CAROM_CANCELLED;
@@ -253,6 +292,8 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (misuse == NULL) misuse = repeat_misuse(options->repeat);
     if (misuse == NULL && options->nearest && options->output == NULL)
         misuse = "--nearest needs -o FILE";
+    if (misuse == NULL && options->winding && options->output == NULL)
+        misuse = "--winding needs -o FILE";
     if (misuse != NULL) return cli_misuse(cli, misuse);
     job job = {.cli = cli, .options = options, .query = {.wanted = options->repeat}};
     int code = run_job(&job, paths);
@@ -261,6 +302,8 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     free(job.points);
     free(job.distances);
     free(job.hits);
+    free(job.windings);
+    free(job.fractions);
     repeat_free(&job.query);
     return code;
 }
@@ -268,7 +311,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
 const cli_command cli_distance = {
     .order = 55,
     .name = "distance",
-    .arguments = "MESH POINTS [-o FILE] [--nearest]",
+    .arguments = "MESH POINTS [-o FILE] [--nearest] [--winding]",
     .summary = "how far points are from a mesh: negative inside, positive outside",
     .details = details,
     .options = distance_options,

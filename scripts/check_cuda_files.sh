@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Usage: check_cuda_files.sh BUILD-FOLDER. What the tool writes with --device cuda has the bytes of what it writes
 # with --device cpu: pairs, where faces meet, faces within a margin, distances of points from meshes that are
-# balanced and that are not, impacts, near pairs, k-freeness, overlaps. Compared by hash, of small meshes; with
+# balanced and that are not, first and all faces along rays, impacts, near pairs, k-freeness, overlaps. Compared by hash, of small meshes; with
 # CAROM_LONG=1 of large ones. Skipped where there is no device.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -31,6 +31,9 @@ make_mesh knot.ply knot 60
 for x in -4 -2 -1 0 1 2 4; do for y in -4 -2 0 1 3; do for z in -1 0 1; do
     awk -v x="$x" -v y="$y" -v z="$z" 'BEGIN { print x / 4 "," y / 4 "," z / 8 }'
 done; done; done >points.csv
+
+# Rays from these points along axes, diagonals and edges, and from afar.
+awk -F, '{ print $0 ",1,0,0"; print $0 ",0,1,-1"; print -3 "," $2 "," $3 ",1,0.25,0.125" }' points.csv >rays.csv
 
 count=0 bad=0
 compare() { # EXTENSION COMMAND...: the file that it writes
@@ -70,6 +73,13 @@ compare csv pairs torus.ply knot.ply --pose $pose --within $margin
 compare csv distance torus.ply points.csv --nearest
 compare csv distance cloth.ply points.csv --nearest
 compare csv distance knot.ply points.csv
+compare csv distance torus.ply points.csv --winding
+compare csv distance cloth.ply points.csv --winding
+for mesh in torus.ply cloth.ply floats.ply quads.ply knot.ply; do
+    compare csv rays $mesh rays.csv
+    compare csv rays $mesh rays.csv --all
+done
+compare csv rays torus.ply rays.csv --all --length 0.5
 compare csv toi cloth.ply --end moved.ply
 compare csv toi cloth.ply --near $margin
 compare csv kfree cloth.ply

@@ -264,6 +264,61 @@ static void frames_are_the_same(void **state) {
     scene_boxes_free(&scene);
 }
 
+static carom_bounds lattice_box(uint32_t at) {
+    double x = (double)(at % 8), y = (double)(at / 8 % 8), z = (double)(at / 64);
+    return (carom_bounds){{x, y, z}, {x + 0.75, y + 0.75, z + 0.75}};
+}
+
+/* Frames with an update among changes of the host: neither loses what the other changed. */
+static void frames_run_between_changes_of_the_host(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    enum { COUNT = 300 };
+    carom_bounds here[COUNT], there[COUNT];
+    const carom_bounds large = {{-1, -1, -1}, {3, 3, 3}};
+    const uint32_t ids[2] = {7, 11};
+    carom_broad *broad, *on_cpu;
+    carom_cuda_frame *frame;
+    carom_cuda_pairs pairs = {0};
+    carom_pairs results[2] = {{0}, {0}};
+    void *memory;
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        here[i] = lattice_box(i);
+        there[i] = lattice_box(COUNT - 1 - i / 2);
+    }
+    const carom_broad_def def = {.boxes = here, .box_count = COUNT};
+    assert_ok(cuda, carom_broad_create(cuda, &def, &broad));
+    assert_ok(cpu, carom_broad_create(cpu, &def, &on_cpu));
+    assert_ok(cuda, carom_cuda_allocate(cuda, sizeof(there), &memory));
+    assert_ok(cuda, carom_cuda_write(cuda, memory, there, sizeof(there)));
+    assert_ok(cuda, carom_cuda_frame_begin(cuda));
+    assert_ok(cuda, carom_cuda_broad_update(cuda, broad, memory, COUNT));
+    assert_ok(cuda, carom_cuda_broad_pairs(cuda, broad, CAROM_CUDA_ORDER_SORTED, &pairs));
+    assert_ok(cuda, carom_cuda_frame_end(cuda, &frame));
+    for (int round = 0; round < 3; ++round) {
+        assert_ok(cuda, carom_broad_move(cuda, broad, &ids[0], &large, 1));
+        assert_fails(cuda, carom_cuda_frame_run(cuda, frame), CAROM_UNSUPPORTED, "commit these");
+        assert_ok(cuda, carom_broad_commit(cuda, broad));
+        assert_ok(cuda, carom_cuda_frame_run(cuda, frame));
+        assert_ok(cuda, carom_cuda_finish(cuda));
+        assert_ok(cuda, carom_broad_move(cuda, broad, &ids[1], &large, 1));
+        assert_ok(cuda, carom_broad_step(cuda, broad, &results[1], NULL, NULL));
+        assert_ok(cpu, carom_broad_move(cpu, on_cpu, NULL, there, COUNT));
+        assert_ok(cpu, carom_broad_move(cpu, on_cpu, &ids[1], &large, 1));
+        assert_ok(cpu, carom_broad_step(cpu, on_cpu, &results[0], NULL, NULL));
+        assert_same(&results[0], &results[1], "after a frame and a change of the host");
+    }
+    assert_ok(cuda, carom_broad_add(cuda, broad, &large, 1, NULL));
+    assert_ok(cuda, carom_broad_commit(cuda, broad));
+    assert_fails(cuda, carom_cuda_frame_run(cuda, frame), CAROM_BAD_INPUT, "record the frame anew");
+    carom_cuda_frame_destroy(frame);
+    carom_cuda_pairs_free(cuda, &pairs);
+    carom_cuda_release(cuda, memory);
+    for (int i = 0; i < 2; ++i) carom_pairs_free(&results[i]);
+    carom_broad_destroy(broad);
+    carom_broad_destroy(on_cpu);
+}
+
 /* Engines share the memory of a context: what one leaves there does not disturb another. */
 static void engines_share_a_context(void **state) {
     (void)state;
@@ -316,9 +371,13 @@ static void what_cuda_cannot_do_is_said(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_kinds_are_the_same),      cmocka_unit_test(known_scenes_are_the_same),
-        cmocka_unit_test(dense_inputs_are_the_same),   cmocka_unit_test(changes_are_the_same),
-        cmocka_unit_test(frames_are_the_same),         cmocka_unit_test(engines_share_a_context),
+        cmocka_unit_test(all_kinds_are_the_same),
+        cmocka_unit_test(known_scenes_are_the_same),
+        cmocka_unit_test(dense_inputs_are_the_same),
+        cmocka_unit_test(changes_are_the_same),
+        cmocka_unit_test(frames_are_the_same),
+        cmocka_unit_test(engines_share_a_context),
+        cmocka_unit_test(frames_run_between_changes_of_the_host),
         cmocka_unit_test(what_cuda_cannot_do_is_said),
     };
     return cmocka_run_group_tests_name("broad_cuda", tests, set_up, report);

@@ -184,6 +184,9 @@ static const command commands[] = {
     {"kfree ../torus.ply --split 4 --split-to o.ply -o o.csv", {"o.ply", "o.csv"}},
     {"distance ../torus.ply ../points.csv --nearest -o o.csv", {"o.csv"}},
     {"distance ../torus.ply ../points.csv -o o.glb", {"o.glb"}},
+    {"distance ../torus.ply ../points.csv --winding -o o.csv", {"o.csv"}},
+    {"rays ../torus.ply ../rays.csv -o o.csv", {"o.csv"}},
+    {"rays ../torus.ply ../rays.csv --all -o o.csv", {"o.csv"}},
     {"hulls ../torus.ply -o o.off", {"o.off"}},
     {"toi ../cloth.ply --end ../crumpled.ply -o o.csv", {"o.csv"}},
     {"toi ../cloth.ply --end ../crumpled.ply -o o.glb", {"o.glb"}},
@@ -772,6 +775,7 @@ static const char two[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
 static bool make_inputs(void) {
     write_file("two.obj", two);
     write_file("points.csv", "0,0,0\n1,0,0\n0,2,0\n");
+    write_file("rays.csv", "0,0,0,1,0,0\n9,9,9,0,1,0\n0,2,0,0,-1,0.5\n");
     write_file("arm.urdf", arm);
     write_file("poses.txt", "0,0,0,1,0,0,0\n1,0,0,1,0,1,0\n");
     write_file("spheres.yml", "spheres:\n  a:\n    - {center: [0, 0, 0], radius: 0.7}\n");

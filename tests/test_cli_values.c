@@ -380,11 +380,16 @@ static void a_device_is_used_or_refused(void **state) {
         if (have) assert_said("cannot run on cuda; leave --device out");
     }
     assert_int_equal(shell("test -e x.ply"), 1);
-    static const char *const on_cuda[] = {
-        "pairs t.ply",         "kfree t.ply",  "query t.ply t.ply --engine balls --spheres 100",
-        "query t.ply t.ply",   "boxes -n 500", "hulls t.ply b.ply",
-        "distance t.ply p.csv"};
-    assert_int_equal(shell("echo 0,0,0 > p.csv"), 0);
+    static const char *const on_cuda[] = {"pairs t.ply",
+                                          "kfree t.ply",
+                                          "query t.ply t.ply --engine balls --spheres 100",
+                                          "query t.ply t.ply",
+                                          "boxes -n 500",
+                                          "hulls t.ply b.ply",
+                                          "distance t.ply p.csv",
+                                          "rays t.ply r.csv",
+                                          "rays t.ply r.csv --all"};
+    assert_int_equal(shell("echo 0,0,0 > p.csv; echo 0,0,0,1,0,0 > r.csv"), 0);
     for (size_t i = 0; i < COUNT_OF(on_cuda); ++i) {
         snprintf(line, sizeof(line), "%s --device cuda --json", on_cuda[i]);
         int code = carom(line);

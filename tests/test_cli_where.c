@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* carom pairs --points, --mark, --crossing and --within, and carom distance, as a user runs them.
+/* carom pairs --points, --mark, --crossing and --within, carom distance and rays, as run by users.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
@@ -143,12 +143,75 @@ static void distances_are_signed(void **state) {
     assert_said("cube.obj: 4 points, 1 inside, distances ");
     assert_int_equal(shell("printf '0 0 3\\n' | $carom distance cube.obj - -o - --nearest -q"), 0);
     assert_said("2,1,0,0,1\n");
+    assert_int_equal(shell("printf '0 0 3\\n0.5 0 0\\n1 0 0\\n' | $carom distance cube.obj - -o - "
+                           "--nearest --winding -q"),
+                     0);
+    assert_said("2,0,1,0,0,1\n-0.5,1,3,1,0,0\n0,,3,1,0,0\n");
+    assert_int_equal(carom("distance cube.obj points.csv --winding"), CLI_USAGE);
     write_file("open.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    assert_int_equal(shell("printf '9 9 9\\n' | $carom distance open.obj - -o - --winding -q"), 0);
+    assert_said(",-0.000");
     assert_int_equal(carom("distance open.obj points.csv"), 0);
     assert_said("generalised winding number");
     write_file("none.csv", "");
     assert_int_equal(carom("distance cube.obj none.csv --json"), 0);
     assert_said("\"points\": 0, \"inside\": 0, \"least\": null");
+}
+
+static void rays_meet_faces(void **state) {
+    (void)state;
+    char text[4096];
+    write_file("cube.obj", "v -1 -1 -1\nv 1 -1 -1\nv 1 1 -1\nv -1 1 -1\n"
+                           "v -1 -1 1\nv 1 -1 1\nv 1 1 1\nv -1 1 1\n"
+                           "f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n");
+    write_file("rays.csv", "x,y,z,dx,dy,dz\n0,0,0,0,0,2\n# a comment\n\n0 0 -3 0 0 1\n"
+                           "9,0,0,1,0,0\r\n-3,\t0,1,1,0,0\n");
+    assert_int_equal(carom("rays cube.obj rays.csv -o h.csv --json"), 0);
+    assert_said("\"rays\": 4, \"hits\": 3, ");
+    read_file("h.csv", text, sizeof(text)); /* the last one lies in a face, through two edges */
+    assert_string_equal(text, "1,0.5,0,0,1,0,0,-1\n0,2,0,0,-1,0,0,-1\n,inf\n"
+                              "1,2,-1,0,1,0,0,1\n");
+    assert_int_equal(carom("rays cube.obj rays.csv --all -o a.csv --json"), 0);
+    assert_said("\"rays\": 4, \"hits\": 3, \"faces\": 6, ");
+    read_file("a.csv", text, sizeof(text));
+    const char *const expected = "0,1,0.5,0,0,1,0,0,-1\n1,0,2,0,0,-1,0,0,-1\n"
+                                 "1,1,4,0,0,1,0,0,-1\n3,1,2,-1,0,1,0,0,1\n";
+    assert_int_equal(strncmp(text, expected, strlen(expected)), 0);
+    assert_int_equal(carom("rays cube.obj rays.csv --all"), 0);
+    assert_said("cube.obj: 4 rays, 3 meet a face; 6 faces in all");
+    assert_int_equal(shell("printf '0 0 -3 0 0 1\n' | $carom rays cube.obj - -o - -q"), 0);
+    assert_said("0,2,0,0,-1,0,0,-1\n");
+    assert_int_equal(carom("rays cube.obj rays.csv --length 1.5"), 0);
+    assert_said("cube.obj: 4 rays, 1 meets a face");
+    write_file("none.csv", "");
+    assert_int_equal(carom("rays cube.obj none.csv --json"), 0);
+    assert_said("\"rays\": 0, \"hits\": 0");
+}
+
+static void rays_that_are_none_are_refused(void **state) {
+    (void)state;
+    write_file("faces.obj", faces);
+    write_file("fine.csv", "0,0,0,1,0,0\n");
+    assert_int_equal(carom("rays faces.obj"), CLI_USAGE);
+    assert_int_equal(carom("rays faces.obj fine.csv --length 0"), CLI_USAGE);
+    assert_int_equal(carom("rays faces.obj fine.csv --length -1"), CLI_USAGE);
+    assert_int_equal(carom("rays faces.obj fine.csv -o x.glb"), CLI_USAGE);
+    assert_int_equal(carom("rays faces.obj no.csv"), CLI_INPUT);
+    assert_said("no.csv");
+    static const char *const bad[] = {"0,0,0\n",           "0,0,0,1,0,0,7\n", "0,0,0,1,0,inf\n",
+                                      "0,0,0,1,0,1e999\n", "0,0,0,one,0,0\n", "0,0,0,1,0,0x\n"};
+    for (size_t i = 0; i < COUNT_OF(bad); ++i) {
+        char text[128];
+        snprintf(text, sizeof(text), "0,0,0,1,0,0\n%s", bad[i]);
+        write_file("bad.csv", text);
+        assert_int_equal(carom("rays faces.obj bad.csv -o left.csv"), CLI_INPUT);
+        assert_said("bad.csv: line 2: should be 6 finite numbers");
+        assert_int_equal(shell("test -e left.csv"), 1);
+    }
+    write_file("bad.csv", "1,2,3,0,0,0\n");
+    assert_int_equal(carom("rays faces.obj bad.csv -o left.csv"), CLI_INPUT);
+    assert_said("direction");
+    assert_int_equal(shell("test -e left.csv"), 1);
 }
 
 int main(void) {
@@ -158,6 +221,8 @@ int main(void) {
         cmocka_unit_test(faces_of_pairs_are_marked),
         cmocka_unit_test(what_does_not_go_together_is_refused),
         cmocka_unit_test(distances_are_signed),
+        cmocka_unit_test(rays_meet_faces),
+        cmocka_unit_test(rays_that_are_none_are_refused),
     };
     if (!cli_run_begin("where")) return 1;
     return cli_run_end(cmocka_run_group_tests_name("cli_where", tests, NULL, NULL));

@@ -412,6 +412,18 @@ static void the_pipeline_is_the_same(void **state) {
         free(expected);
         free(of_list);
     }
+    /* pairs of a finished call */
+    uint64_t bytes = results.count * sizeof(carom_convex_result), were = results.count;
+    carom_convex_result *before = malloc(bytes), *after = malloc(bytes);
+    assert_true(before != NULL && after != NULL);
+    assert_ok(cuda, carom_cuda_read(cuda, before, results.data, bytes));
+    assert_ok(cuda, carom_cuda_convex_depth_batch(cuda, &on_device, &device_pairs, NULL, &results));
+    assert_ok(cuda, carom_cuda_finish(cuda));
+    assert_int_equal(results.count, were);
+    assert_ok(cuda, carom_cuda_read(cuda, after, results.data, bytes));
+    assert_memory_equal(before, after, bytes);
+    free(before);
+    free(after);
     /* no pair that meets is missing: all pairs, by the CPU */
     carom_cuda_read(cuda, boxes, memory[2], sizeof(boxes));
     uint64_t intersecting = 0;

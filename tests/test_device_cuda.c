@@ -84,6 +84,40 @@ static void memory_runs_out(void **state) {
     carom_soup_destroy(soup);
 }
 
+/* What one search keeps for reuse does not stay in the way of another for ever. */
+static void memory_kept_for_reuse_is_there_for_others(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    void *blocks[MOST_BLOCKS];
+    carom_pairs pairs = {0};
+    carom_soup_near_pairs near = {0};
+    carom_soup *soup = make_cloth(cuda, 60);
+    assert_ok(cuda, carom_soup_self_near(cuda, soup, 0.01, &near));
+    assert_ok(cuda, carom_soup_self_pairs(cuda, soup, &pairs));
+    uint64_t near_count = near.count, pair_count = pairs.count, kept = scratch_of(cuda);
+    int used = take_all(blocks); /* gives all back first */
+    carom_cuda_release(cuda, blocks[--used]);
+    while (scratch_of(cuda) == 0 && used > 0) { /* as much as one of the two needs */
+        carom_status status = carom_soup_self_near(cuda, soup, 0.01, &near);
+        if (status == CAROM_OK) break;
+        assert_int_equal(status, CAROM_NO_MEMORY);
+        assert_int_equal(scratch_of(cuda), 0);
+        carom_cuda_release(cuda, blocks[--used]);
+    }
+    assert_int_equal(near.count, near_count);
+    for (int i = 0; i < 2; ++i) { /* where there is none left, the second call has what was kept */
+        carom_status status = carom_soup_self_pairs(cuda, soup, &pairs);
+        if (status == CAROM_OK) break;
+        assert_true(status == CAROM_NO_MEMORY && i == 0);
+    }
+    assert_int_equal(pairs.count, pair_count);
+    assert_true(kept != 0);
+    while (used > 0) carom_cuda_release(cuda, blocks[--used]);
+    carom_pairs_free(&pairs);
+    carom_soup_near_pairs_free(&near);
+    carom_soup_destroy(soup);
+}
+
 static carom_tree *make_tree(carom_context *context) {
     carom_tree *tree;
     carom_packing *packing = packing_of_shape(cpu, CAROM_SHAPE_TORUS, 24, 300, NULL);
@@ -151,6 +185,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_given_back),
         cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(memory_kept_for_reuse_is_there_for_others),
         cmocka_unit_test(trees_run_out_of_memory),
         cmocka_unit_test(a_lost_device_stays_lost),
     };

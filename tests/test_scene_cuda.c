@@ -693,6 +693,64 @@ static void a_failed_step_of_meshes_has_not_happened(void **state) {
     free_meshes(&meshes);
 }
 
+/* A soup that is updated in device memory after it was added: the host lists its triangles, so a
+ * step that needs them says so, and has not happened; after an update of the host it goes on. */
+static void soups_updated_in_device_memory_are_refused(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    const carom_shape_def shape = {.shape = CAROM_SHAPE_GRID, .detail = 2, .size = 1.0};
+    const carom_scene_def def = {.reach = 0.125};
+    carom_mesh_view view;
+    carom_mesh *mesh = shape_mesh(cpu, &shape, &view);
+    carom_soup *soups[2];
+    carom_scene *scenes[2];
+    carom_context *contexts[2] = {cpu, cuda};
+    carom_scene_contacts contacts[2] = {{0}, {0}};
+    carom_pairs begun = {0};
+    carom_scene_info before, after;
+    for (int i = 0; i < 2; ++i) {
+        assert_ok(contexts[i],
+                  carom_soup_create(contexts[i], &(carom_soup_def){.mesh = &view}, &soups[i]));
+        assert_ok(contexts[i], carom_scene_create(contexts[i], &def, &scenes[i]));
+        const carom_scene_object_def objects[2] = {
+            {.kind = CAROM_SCENE_OBJECT_KIND_SOUP, .borrowed_soup = soups[i]},
+            {.convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = 0.5},
+             .pose = {{1, 0, 0, 0}, {0.25, 0.25, 0.25}}}};
+        assert_ok(contexts[i], carom_scene_add(contexts[i], scenes[i], objects, 2, NULL));
+        assert_ok(contexts[i], carom_scene_step(contexts[i], scenes[i], &contacts[i], NULL, NULL));
+    }
+    assert_int_equal(contacts[0].count, 1);
+    void *memory = to_device(view.positions, view.vertex_count * 3 * sizeof(double));
+    const carom_cuda_positions positions = {memory, view.scalar, view.vertex_count};
+    assert_ok(cuda, carom_scene_get_info(scenes[1], &before));
+    assert_ok(cuda, carom_cuda_soup_update(cuda, soups[1], &positions));
+    for (int i = 0; i < 2; ++i) {
+        assert_fails(cuda, carom_scene_step(cuda, scenes[1], &contacts[1], NULL, NULL),
+                     CAROM_UNSUPPORTED, "in device memory alone");
+        assert_fails(cuda, carom_cuda_scene_step(cuda, scenes[1], NULL, NULL, NULL),
+                     CAROM_UNSUPPORTED, "in device memory alone");
+        assert_ok(cuda, carom_cuda_finish(cuda));
+    }
+    assert_ok(cuda, carom_soup_update(cuda, soups[1], &view));
+    for (int i = 0; i < 2; ++i)
+        assert_ok(contexts[i],
+                  carom_scene_step(contexts[i], scenes[i], &contacts[i], &begun, NULL));
+    assert_int_equal(begun.count, 0); /* in contact in the last step that happened, too */
+    assert_int_equal(contacts[0].count, contacts[1].count);
+    assert_memory_equal(contacts[0].data, contacts[1].data,
+                        contacts[0].count * sizeof(*contacts[0].data));
+    assert_ok(cuda, carom_scene_get_info(scenes[1], &after));
+    assert_int_equal(before.contacts, after.contacts);
+    carom_cuda_release(cuda, memory);
+    for (int i = 0; i < 2; ++i) {
+        carom_scene_destroy(scenes[i]);
+        carom_soup_destroy(soups[i]);
+        carom_scene_contacts_free(&contacts[i]);
+    }
+    carom_pairs_free(&begun);
+    carom_mesh_destroy(mesh);
+}
+
 static carom_vec3 support(void *user, const carom_vec3 *d) {
     (void)user;
     return (carom_vec3){d->x > 0, 0, 0};
@@ -792,6 +850,7 @@ int main(void) {
         cmocka_unit_test(steps_of_meshes_are_the_same),
         cmocka_unit_test(meshes_without_memory),
         cmocka_unit_test(a_failed_step_of_meshes_has_not_happened),
+        cmocka_unit_test(soups_updated_in_device_memory_are_refused),
         cmocka_unit_test(many_contacts_are_the_same),
         cmocka_unit_test(a_failed_step_has_not_happened),
         cmocka_unit_test(steps_are_queued),

@@ -218,6 +218,47 @@ static void frames_are_the_same(void **state) {
     both_cloths_free(cuda, &cloths);
 }
 
+/* Pairs of a call that is finished are read whatever is queued by then: alone, behind another
+ * search, and in a frame. */
+static void pairs_of_a_finished_call_are_read(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    both_cloths cloths;
+    carom_cuda_pairs crossed = {0}, others = {0};
+    carom_cuda_segments segments = {0};
+    carom_pairs on_cpu = {0};
+    carom_cuda_frame *frame;
+    both_cloths_make(cpu, cuda, &cloths);
+    both b = both_create(cpu, cuda, &(carom_soup_def){.mesh = &cloths.views[0]});
+    assert_ok(cpu, carom_soup_self_pairs(cpu, b.cpu, &on_cpu));
+    assert_ok(cpu, carom_soup_self_segments(cpu, b.cpu, on_cpu.data, on_cpu.count, &expected));
+    for (int i = 0; i < 4; ++i) {
+        if (i != 2)
+            assert_ok(cuda,
+                      carom_cuda_soup_self_pairs(cuda, b.cuda, CAROM_CUDA_ORDER_SORTED, &crossed));
+        assert_ok(cuda, carom_cuda_finish(cuda));
+        if (i == 1)
+            assert_ok(cuda,
+                      carom_cuda_soup_self_pairs(cuda, b.cuda, CAROM_CUDA_ORDER_ANY, &others));
+        if (i == 3) assert_ok(cuda, carom_cuda_frame_begin(cuda));
+        assert_ok(cuda, carom_cuda_soup_self_segments(cuda, b.cuda, &crossed, &segments));
+        if (i == 3) {
+            assert_ok(cuda, carom_cuda_frame_end(cuda, &frame));
+            assert_ok(cuda, carom_cuda_frame_run(cuda, frame));
+        }
+        assert_ok(cuda, carom_cuda_finish(cuda));
+        assert_int_equal(crossed.count, on_cpu.count);
+        assert_device_segments(&segments);
+    }
+    carom_cuda_frame_destroy(frame);
+    carom_cuda_pairs_free(cuda, &crossed);
+    carom_cuda_pairs_free(cuda, &others);
+    carom_cuda_segments_free(cuda, &segments);
+    carom_pairs_free(&on_cpu);
+    both_destroy(&b);
+    both_cloths_free(cuda, &cloths);
+}
+
 /* Corners 2^300 apart: integers on the device are too short, between pairs for which they are not.
  */
 static void leftovers_stay_in_order(void **state) {
@@ -288,9 +329,13 @@ static void bad_input_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lattice_soups_are_the_same), cmocka_unit_test(shapes_are_the_same),
-        cmocka_unit_test(moved_soups_are_the_same),   cmocka_unit_test(leftovers_stay_in_order),
-        cmocka_unit_test(frames_are_the_same),        cmocka_unit_test(bad_input_is_refused),
+        cmocka_unit_test(lattice_soups_are_the_same),
+        cmocka_unit_test(shapes_are_the_same),
+        cmocka_unit_test(moved_soups_are_the_same),
+        cmocka_unit_test(leftovers_stay_in_order),
+        cmocka_unit_test(frames_are_the_same),
+        cmocka_unit_test(bad_input_is_refused),
+        cmocka_unit_test(pairs_of_a_finished_call_are_read),
     };
     int failed = cmocka_run_group_tests_name("segments_cuda", tests, set_up, report);
     carom_soup_segments_free(&found);

@@ -510,6 +510,107 @@ static void repeated_searches_see_their_positions(void **state) {
     carom_context_destroy(fresh);
 }
 
+/* A frame with an update that runs after an update of the host: what is then added or copied has
+ * the positions of the frame. */
+static void frames_run_after_updates_of_the_host(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    enum { CLOTHS = 3 };
+    carom_mesh *meshes[CLOTHS];
+    carom_mesh_view views[CLOTHS];
+    carom_cuda_frame *frame;
+    carom_cuda_pairs pairs = {0};
+    void *memory;
+    for (int i = 0; i < CLOTHS; ++i) {
+        const carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH,
+                                       .detail = 12,
+                                       .seed = (uint64_t)i,
+                                       .scalar = CAROM_SCALAR_FLOAT32};
+        meshes[i] = shape_mesh(cpu, &shape, &views[i]);
+    }
+    uint64_t bytes = views[1].vertex_count * 3 * sizeof(float);
+    both b = make(&(carom_soup_def){.mesh = &views[0]});
+    assert_ok(cuda, carom_cuda_allocate(cuda, bytes, &memory));
+    assert_ok(cuda, carom_cuda_write(cuda, memory, views[1].positions, bytes));
+    const carom_cuda_positions positions = {memory, views[1].scalar, views[1].vertex_count};
+    assert_ok(cuda, carom_cuda_frame_begin(cuda));
+    assert_ok(cuda, carom_cuda_soup_update(cuda, b.cuda, &positions));
+    assert_ok(cuda, carom_cuda_soup_self_pairs(cuda, b.cuda, CAROM_CUDA_ORDER_SORTED, &pairs));
+    assert_ok(cuda, carom_cuda_frame_end(cuda, &frame));
+    assert_self_same(&b); /* a frame that has not run has changed nothing */
+    assert_ok(cuda, carom_soup_update(cuda, b.cuda, &views[2]));
+    assert_ok(cpu, carom_soup_update(cpu, b.cpu, &views[2]));
+    assert_self_same(&b);
+    assert_ok(cuda, carom_cuda_frame_run(cuda, frame));
+    assert_ok(cuda, carom_cuda_finish(cuda));
+    assert_ok(cpu, carom_soup_update(cpu, b.cpu, &views[1]));
+    assert_self_same(&b);
+    carom_soup_gap gaps[2]; /* of soups in contact, from the copy that the soup keeps */
+    assert_ok(cuda,
+              carom_soup_cross_distance(cuda, b.cuda, NULL, b.cuda, NULL, INFINITY, &gaps[1]));
+    assert_ok(cpu, carom_soup_cross_distance(cpu, b.cpu, NULL, b.cpu, NULL, INFINITY, &gaps[0]));
+    assert_memory_equal(&gaps[0], &gaps[1], sizeof(gaps[0]));
+    uint32_t first;
+    assert_ok(cuda, carom_soup_add(cuda, b.cuda, &views[0], &first));
+    assert_ok(cpu, carom_soup_add(cpu, b.cpu, &views[0], &first));
+    assert_self_same(&b);
+    assert_fails(cuda, carom_cuda_frame_run(cuda, frame), CAROM_BAD_INPUT, "record the frame anew");
+    carom_cuda_frame_destroy(frame);
+    carom_cuda_pairs_free(cuda, &pairs);
+    carom_cuda_release(cuda, memory);
+    for (int i = 0; i < CLOTHS; ++i) carom_mesh_destroy(meshes[i]);
+    destroy(&b);
+}
+
+/* A frame recorded for positions in floats does not read them as doubles. */
+static void frames_keep_their_scalar(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    static float crossed[3 * CROSSED][3];
+    static double doubles[3 * CROSSED][3];
+    static uint32_t corners[3 * CROSSED];
+    for (uint32_t i = 0; i < 3 * CROSSED; ++i) corners[i] = i;
+    crossed_triangles(true, crossed);
+    for (uint32_t i = 0; i < 9 * CROSSED; ++i)
+        doubles[i / 3][i % 3] = (double)crossed[i / 3][i % 3];
+    const carom_mesh_view view = {.positions = crossed,
+                                  .scalar = CAROM_SCALAR_FLOAT32,
+                                  .vertex_count = 3 * CROSSED,
+                                  .corners = corners,
+                                  .face_count = CROSSED};
+    const carom_mesh_view twice = {.positions = doubles, .vertex_count = 3 * CROSSED};
+    carom_soup *soup;
+    carom_cuda_frame *frame;
+    carom_cuda_pairs pairs = {0};
+    void *memory;
+    assert_ok(cuda, carom_soup_create(cuda, &(carom_soup_def){.mesh = &view}, &soup));
+    assert_ok(cuda, carom_cuda_allocate(cuda, sizeof(crossed), &memory));
+    assert_ok(cuda, carom_cuda_write(cuda, memory, crossed, sizeof(crossed)));
+    const carom_cuda_positions positions = {memory, CAROM_SCALAR_FLOAT32, 3 * CROSSED};
+    assert_ok(cuda, carom_cuda_frame_begin(cuda));
+    assert_ok(cuda, carom_cuda_soup_update(cuda, soup, &positions));
+    assert_ok(cuda, carom_cuda_soup_self_pairs(cuda, soup, CAROM_CUDA_ORDER_ANY, &pairs));
+    assert_ok(cuda, carom_cuda_frame_end(cuda, &frame));
+    assert_ok(cuda, carom_cuda_frame_run(cuda, frame));
+    assert_ok(cuda, carom_cuda_finish(cuda));
+    assert_ok(cuda, carom_soup_update(cuda, soup, &twice));
+    assert_fails(cuda, carom_cuda_frame_run(cuda, frame), CAROM_BAD_INPUT,
+                 "1200 vertices of float32");
+    assert_ok(cuda, carom_cuda_finish(cuda));
+    crossed_triangles(false, crossed);
+    const carom_mesh_view floats = {
+        .positions = crossed, .scalar = CAROM_SCALAR_FLOAT32, .vertex_count = 3 * CROSSED};
+    assert_ok(cuda, carom_soup_update(cuda, soup, &floats));
+    assert_ok(cuda, carom_cuda_write(cuda, memory, crossed, sizeof(crossed)));
+    assert_ok(cuda, carom_cuda_frame_run(cuda, frame));
+    assert_ok(cuda, carom_cuda_finish(cuda));
+    assert_int_equal(pairs.count, CROSSED * (CROSSED - 1) / 2);
+    carom_cuda_frame_destroy(frame);
+    carom_cuda_pairs_free(cuda, &pairs);
+    carom_cuda_release(cuda, memory);
+    carom_soup_destroy(soup);
+}
+
 static void bad_positions_are_reported(void **state) {
     (void)state;
     if (cuda == NULL) skip();
@@ -635,6 +736,8 @@ int main(void) {
         cmocka_unit_test(changes_are_the_same),
         cmocka_unit_test(repeated_searches_see_their_positions),
         cmocka_unit_test(frames_are_the_same),
+        cmocka_unit_test(frames_run_after_updates_of_the_host),
+        cmocka_unit_test(frames_keep_their_scalar),
         cmocka_unit_test(bad_positions_are_reported),
         cmocka_unit_test(parts_are_the_same),
         cmocka_unit_test(the_rest_is_refused),

@@ -178,7 +178,7 @@ static carom_status search_finish(carom_device *device, carom_device_op *op,
     if (*again) return CAROM_OK;
     CAROM_DEVICE_TRY(carom_balls_cuda_finish(device, counters->n));
     if (s->pairs != nullptr && !is_direct(s)) CAROM_DEVICE_TRY(sort_pairs(device, s->pairs, count));
-    if (s->pairs != nullptr) s->pairs->count = count;
+    if (s->pairs != nullptr) CAROM_DEVICE_TRY(carom_device_end_pairs(device, s->pairs, count));
     if (s->count != nullptr) *s->count = count;
     return CAROM_OK;
 }

@@ -79,6 +79,10 @@ carom_status carom_device_trim(carom_context *context) {
     return carom_device_pass(context, base()->trim(context->device));
 }
 
+void carom_device_abandon(carom_context *context) {
+    if (context->device != NULL) base()->abandon(context->device);
+}
+
 carom_status carom_device_of(carom_context *context, const char *what, carom_device **device) {
     *device = context->device;
     if (*device != NULL) return CAROM_OK;

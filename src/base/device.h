@@ -17,6 +17,14 @@ extern "C" {
 /* The side of a context on the GPU: a stream, memory for reuse, and work that is under way. */
 typedef struct carom_device carom_device;
 
+/* A structure of the host, of which the device has what an operation changes. `changed` is called
+ * whenever the operation is queued, by a call or as part of a frame. Where it returns false, the
+ * host has changes of its own that would be lost, and nothing is queued. */
+typedef struct carom_device_owner {
+    bool (*changed)(void *structure);
+    void *structure;
+} carom_device_owner;
+
 typedef struct carom_cuda_base {
     bool (*describe)(char *line, size_t size);
     /* On failure *device is NULL and `message` says why. */
@@ -28,6 +36,7 @@ typedef struct carom_cuda_base {
     carom_status (*free_bytes)(carom_device *device, uint64_t *bytes); /* of the whole device */
     carom_status (*trim)(carom_device *device);
     carom_status (*finish)(carom_device *device);
+    void (*abandon)(carom_device *device);
 
     carom_status (*allocate)(carom_device *device, uint64_t bytes, void **memory);
     carom_status (*release)(carom_device *device, void *memory);
@@ -45,7 +54,7 @@ typedef struct carom_cuda_base {
     carom_status (*get_steps)(carom_device *device, carom_cuda_steps *steps);
 } carom_cuda_base;
 
-#define CAROM_CUDA_BASE "carom_cuda_base_3"
+#define CAROM_CUDA_BASE "carom_cuda_base_4"
 
 /* The table of this name, or NULL: there is no GPU library. */
 const void *carom_device_table(const char *name);
@@ -56,6 +65,10 @@ carom_status carom_device_of(carom_context *context, const char *what, carom_dev
 
 /* The memory of a context's device that nothing uses, neither this process nor another. */
 carom_status carom_device_free_bytes(carom_context *context, uint64_t *bytes);
+
+/* Waits for what is queued and forgets it, after a call has failed that queued several operations:
+ * they refer to what the caller may free. The message stays. */
+void carom_device_abandon(carom_context *context);
 
 /* Passes on the status of a call of the GPU library, and its message if it failed. */
 carom_status carom_device_pass(carom_context *context, carom_status status);

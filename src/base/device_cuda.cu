@@ -99,24 +99,49 @@ carom_status carom_device_reserve_zeros(carom_device *device, carom_device_block
     return CAROM_OK;
 }
 
-static carom_device_block *device_cuda_block_of(const carom_cuda_pairs *pairs) {
-    return (carom_device_block *)pairs->memory;
+/* What is at carom_cuda_pairs::memory. */
+struct device_cuda_pair_block {
+    carom_device_block block;
+    bool counted; /* the number follows the pairs */
+};
+
+static device_cuda_pair_block *device_cuda_block_of(const carom_cuda_pairs *pairs) {
+    return (device_cuda_pair_block *)pairs->memory;
 }
 
 carom_status carom_device_reserve_pairs(carom_device *device, carom_cuda_pairs *pairs,
                                         uint64_t count) {
-    if (pairs->memory == nullptr) pairs->memory = new (std::nothrow) carom_device_block{};
+    static_assert(sizeof(carom_pair) == sizeof(uint64_t), "the number takes the place of a pair");
+    if (pairs->memory == nullptr) pairs->memory = new (std::nothrow) device_cuda_pair_block{};
     if (pairs->memory == nullptr)
         return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for pairs");
-    carom_status status = carom_device_reserve(device, device_cuda_block_of(pairs),
-                                               count * sizeof(carom_pair), "the pairs");
-    pairs->data = (carom_pair *)device_cuda_block_of(pairs)->data;
-    pairs->capacity = device_cuda_block_of(pairs)->bytes / sizeof(carom_pair);
+    carom_device_block *block = &device_cuda_block_of(pairs)->block;
+    carom_status status =
+        carom_device_reserve(device, block, (count + 1) * sizeof(carom_pair), "the pairs");
+    pairs->data = (carom_pair *)block->data;
+    pairs->capacity = block->bytes != 0 ? block->bytes / sizeof(carom_pair) - 1 : 0;
+    device_cuda_block_of(pairs)->counted = false;
     return status;
 }
 
-static void pairs_free(carom_cuda_pairs *pairs) {
-    if (pairs->memory != nullptr) carom_device_release(device_cuda_block_of(pairs));
+carom_status carom_device_end_pairs(carom_device *device, carom_cuda_pairs *pairs, uint64_t count) {
+    pairs->count = count;
+    DEVICE_CUDA_TRY(device,
+                    cudaMemcpyAsync(pairs->data + pairs->capacity, pairs->device_count,
+                                    sizeof(uint64_t), cudaMemcpyDeviceToDevice, device->stream),
+                    "the pairs");
+    device_cuda_block_of(pairs)->counted = true;
+    return CAROM_OK;
+}
+
+const uint64_t *carom_device_count_of(const carom_cuda_pairs *pairs) {
+    const device_cuda_pair_block *block = device_cuda_block_of(pairs);
+    return block != nullptr && block->counted ? (const uint64_t *)(pairs->data + pairs->capacity)
+                                              : pairs->device_count;
+}
+
+void carom_device_free_pairs(carom_cuda_pairs *pairs) {
+    if (pairs->memory != nullptr) carom_device_release(&device_cuda_block_of(pairs)->block);
     delete device_cuda_block_of(pairs);
     *pairs = carom_cuda_pairs{};
 }
@@ -267,6 +292,13 @@ static carom_status get_steps(carom_device *device, carom_cuda_steps *steps) {
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
+/* Gives scratch back. So does a search for which there is no memory, when nothing else is queued:
+ * blocks that earlier ones have enlarged would else leave no room for smaller ones either. */
+static void release_scratch(carom_device *device) {
+    for (carom_device_block &block : device->scratch) carom_device_release(&block);
+    for (uint64_t &entries : device->wanted) entries = 0;
+}
+
 /* Whether an operation changes what an earlier one uses, which could not be repeated after it. */
 static bool changes_what_is_used(const carom_device *device, const carom_device_op *op) {
     if (op->changes == nullptr) return false;
@@ -274,6 +306,13 @@ static bool changes_what_is_used(const carom_device *device, const carom_device_
         for (const void *used : device->ops[i].uses)
             if (used == op->changes) return true;
     return false;
+}
+
+static carom_status tell_owner(carom_device *device, const carom_device_op *op) {
+    if (op->owner.changed == nullptr || op->owner.changed(op->owner.structure)) return CAROM_OK;
+    return carom_device_fail(device, CAROM_UNSUPPORTED,
+                             "a frame would undo changes that were made on the host: commit these "
+                             "before it runs");
 }
 
 carom_status carom_device_submit(carom_device *device, const carom_device_op *op) {
@@ -298,7 +337,10 @@ carom_status carom_device_submit(carom_device *device, const carom_device_op *op
     device->ops[at] = *op;
     device->ops[at].counters = &device->counters[at];
     if (!device->recording) {
-        CAROM_DEVICE_TRY(device->ops[at].reserve(device, &device->ops[at]));
+        CAROM_DEVICE_TRY(tell_owner(device, op));
+        carom_status status = device->ops[at].reserve(device, &device->ops[at]);
+        if (status == CAROM_NO_MEMORY && at == 0) release_scratch(device);
+        CAROM_DEVICE_TRY(status);
         scratch_begin(device, at);
         device->ops[at].launch(device, &device->ops[at]);
         DEVICE_CUDA_TRY(device, cudaGetLastError(), "starting a kernel");
@@ -403,7 +445,15 @@ carom_status carom_device_finish(carom_device *device) {
     device->op_count = 0;
     device->queued_frame = nullptr;
     scratch_end(device);
+    if (status == CAROM_NO_MEMORY) release_scratch(device);
     return status;
+}
+
+void carom_device_forget(carom_device *device) {
+    (void)cudaStreamSynchronize(device->stream);
+    device->op_count = device->step_count = 0;
+    device->queued_frame = nullptr;
+    scratch_end(device);
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
@@ -460,6 +510,8 @@ static carom_status frame_run(carom_device *device, carom_cuda_frame *frame) {
     if (device->op_count != 0 && device->queued_frame != frame)
         CAROM_DEVICE_TRY(carom_device_finish(device));
     CAROM_DEVICE_TRY(reserve_all(device, frame->ops, frame->op_count, all_ops(frame->op_count)));
+    for (uint32_t i = 0; i < frame->op_count; ++i)
+        CAROM_DEVICE_TRY(tell_owner(device, &frame->ops[i]));
     if (frame->graph == nullptr || frame->generation != generation)
         CAROM_DEVICE_TRY(capture(device, frame));
     carom_device_step(device, "frame");
@@ -583,14 +635,13 @@ static carom_status device_cuda_free_bytes(carom_device *device, uint64_t *bytes
 
 static carom_status trim(carom_device *device) {
     CAROM_DEVICE_TRY(carom_device_finish(device));
-    for (carom_device_block &block : device->scratch) carom_device_release(&block);
-    for (uint64_t &entries : device->wanted) entries = 0;
+    release_scratch(device);
     (void)cudaFreeHost(device->pinned.data);
     device->pinned = carom_device_block{};
     return CAROM_OK;
 }
 
-extern "C" __attribute__((visibility("default"))) const carom_cuda_base carom_cuda_base_3 = {
+extern "C" __attribute__((visibility("default"))) const carom_cuda_base carom_cuda_base_4 = {
     device_cuda_describe,
     device_cuda_create,
     destroy,
@@ -599,6 +650,7 @@ extern "C" __attribute__((visibility("default"))) const carom_cuda_base carom_cu
     device_cuda_free_bytes,
     trim,
     carom_device_finish,
+    carom_device_forget,
     device_cuda_allocate,
     device_cuda_release,
     write,
@@ -607,7 +659,7 @@ extern "C" __attribute__((visibility("default"))) const carom_cuda_base carom_cu
     frame_end,
     frame_run,
     frame_destroy,
-    pairs_free,
+    carom_device_free_pairs,
     set_timing,
     get_steps,
 };

@@ -201,6 +201,7 @@ struct carom_device_op {
      * them as they were, so a change finishes earlier work that uses them. */
     const void *uses[2] = {nullptr, nullptr};
     const void *changes = nullptr;
+    carom_device_owner owner = {nullptr, nullptr}; /* of what it changes; or no one */
 };
 
 struct carom_device {
@@ -266,9 +267,16 @@ void carom_device_outdate_frames();
 /* The same for device->pinned. */
 carom_status carom_device_reserve_pinned(carom_device *device, uint64_t bytes);
 
-/* Makes a result large enough for `count` pairs. */
+/* Makes a result large enough for `count` pairs, which an operation is to find. */
 carom_status carom_device_reserve_pairs(carom_device *device, carom_cuda_pairs *pairs,
                                         uint64_t count);
+/* The operation has found so many. device_count stays one of its counters, which the next operation
+ * overwrites; a copy that follows the pairs in memory stays with them. */
+carom_status carom_device_end_pairs(carom_device *device, carom_cuda_pairs *pairs, uint64_t count);
+/* Where the number of pairs is for operations that read them: of an operation that is queued its
+ * counter, else the copy. NULL: they are the caller's own, pairs->count. */
+const uint64_t *carom_device_count_of(const carom_cuda_pairs *pairs);
+void carom_device_free_pairs(carom_cuda_pairs *pairs);
 
 /* Queues the clearing of an operation's counters and of those launched with it after it, which
  * follow in memory: between two kernels it would take longer than the launch of a kernel. */
@@ -287,6 +295,8 @@ carom_status carom_device_submit(carom_device *device, const carom_device_op *op
 
 /* Waits for all operations and finishes them. */
 carom_status carom_device_finish(carom_device *device);
+/* Waits for all operations and forgets them. */
+void carom_device_forget(carom_device *device);
 
 /* The kernels queued from here on belong to the step `name`. */
 void carom_device_step(carom_device *device, const char *name);

@@ -300,12 +300,18 @@ static bool by_tree(const carom_device_broad *broad) {
 struct broad_cuda_prepare_arguments {
     carom_device_broad *broad;
     const carom_bounds *boxes; /* of the caller, on the device; NULL: the structure's own */
+    uint32_t count;
 };
 
 static carom_status broad_cuda_prepare_reserve(carom_device *device, carom_device_op *op) {
     const broad_cuda_prepare_arguments *p =
         carom_device_arguments<broad_cuda_prepare_arguments>(op);
     carom_device_broad *broad = p->broad;
+    if (p->count != broad->def.count)
+        return carom_device_fail(device, CAROM_BAD_INPUT,
+                                 "a frame updates %u boxes of a broad phase, which has %u by now; "
+                                 "record the frame anew",
+                                 p->count, broad->def.count);
     broad->bounds = p->boxes != nullptr ? p->boxes : (const carom_bounds *)broad->own_bounds.data;
     CAROM_DEVICE_TRY(carom_device_reserve(device, &broad->choices, sizeof(broad_state), "boxes"));
     if (by_cells(broad)) return carom_broad_cells_reserve(device, broad);
@@ -357,15 +363,16 @@ static carom_status broad_cuda_prepare_finish(carom_device *device, carom_device
 }
 
 static carom_status broad_cuda_submit_prepare(carom_device *device, carom_device_broad *broad,
-                                              const carom_bounds *boxes) {
+                                              const carom_bounds *boxes, carom_device_owner owner) {
     carom_device_op op = {broad_cuda_prepare_reserve,
                           broad_cuda_prepare_launch,
                           broad_cuda_prepare_finish,
                           nullptr,
                           {}};
     *carom_device_arguments<broad_cuda_prepare_arguments>(&op) =
-        broad_cuda_prepare_arguments{broad, boxes};
+        broad_cuda_prepare_arguments{broad, boxes, broad->def.count};
     op.changes = broad;
+    op.owner = owner;
     return carom_device_submit(device, &op);
 }
 
@@ -396,13 +403,14 @@ static carom_status broad_set(carom_device *device, carom_device_broad *broad,
     CAROM_DEVICE_TRY(carom_device_finish(device));
     broad->def = *def;
     broad->dense = false;
+    carom_device_outdate_frames(); /* kernels take their number by value */
     CAROM_DEVICE_TRY(
         carom_device_reserve(device, &broad->own_bounds, sizeof(carom_bounds), "boxes"));
     CAROM_DEVICE_TRY(broad_cuda_upload(device, &broad->own_bounds, def->boxes,
                                        def->count * sizeof(carom_bounds)));
     CAROM_DEVICE_TRY(broad_cuda_upload(device, &broad->filters, def->filters,
                                        def->count * sizeof(carom_broad_filter)));
-    CAROM_DEVICE_TRY(broad_cuda_submit_prepare(device, broad, nullptr));
+    CAROM_DEVICE_TRY(broad_cuda_submit_prepare(device, broad, nullptr, {}));
     return carom_device_finish(device);
 }
 
@@ -416,8 +424,8 @@ static carom_status broad_set_filters(carom_device *device, carom_device_broad *
 }
 
 static carom_status broad_update(carom_device *device, carom_device_broad *broad,
-                                 const carom_bounds *boxes) {
-    return broad_cuda_submit_prepare(device, broad, boxes);
+                                 const carom_bounds *boxes, carom_device_owner owner) {
+    return broad_cuda_submit_prepare(device, broad, boxes, owner);
 }
 
 static carom_status broad_get_boxes(carom_device *device, const carom_device_broad *broad,
@@ -539,7 +547,7 @@ static carom_status broad_cuda_search_finish(carom_device *device, carom_device_
     device->steps.open_in_doubles = 0;
     if (is_sorted(s) && n[N_LONG] != 0)
         CAROM_DEVICE_TRY(carom_pairs_sort_now(device, s->pairs, &count));
-    s->pairs->count = count;
+    CAROM_DEVICE_TRY(carom_device_end_pairs(device, s->pairs, count));
     return CAROM_OK;
 }
 
@@ -559,7 +567,7 @@ static carom_status broad_get_work(carom_device *device, carom_work *work) {
     return CAROM_OK;
 }
 
-extern "C" __attribute__((visibility("default"))) const carom_cuda_broad carom_cuda_broad_1 = {
+extern "C" __attribute__((visibility("default"))) const carom_cuda_broad carom_cuda_broad_2 = {
     broad_create,    broad_destroy,  broad_set,    broad_set_filters, broad_update,
     broad_get_boxes, broad_get_info, broad_search, broad_get_work,
 };

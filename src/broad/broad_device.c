@@ -100,14 +100,22 @@ carom_status carom_broad_device_search(carom_context *context, const carom_broad
     return CAROM_OK;
 }
 
+/* The boxes of the device are to change: those of the host are old from here on. */
+static bool broad_device_changed(void *structure) {
+    carom_broad *broad = structure;
+    if (carom_broad_is_pending(broad)) return false;
+    broad->stale = broad->all_changed = true;
+    broad->changed.count = 0;
+    return true;
+}
+
 carom_status carom_broad_device_update(carom_context *context, carom_broad *broad,
                                        const carom_bounds *boxes) {
     if (carom_broad_is_pending(broad)) /* ids that the device does not know yet */
         CAROM_TRY(carom_broad_commit(context, broad));
-    broad->stale = broad->all_changed = true;
-    broad->changed.count = 0;
-    return carom_device_pass(context,
-                             broad_device_table()->update(context->device, broad->device, boxes));
+    return carom_device_pass(
+        context, broad_device_table()->update(context->device, broad->device, boxes,
+                                              (carom_device_owner){broad_device_changed, broad}));
 }
 
 /* ---- Input and results on the device --------------------------------------------------------- */

@@ -42,7 +42,7 @@ typedef struct carom_cuda_broad {
                                 const carom_broad_filter *filters);
     /* Queues: takes boxes on the device, which stay there until the next change, and prepares. */
     carom_status (*update)(carom_device *device, carom_device_broad *broad,
-                           const carom_bounds *boxes);
+                           const carom_bounds *boxes, carom_device_owner owner);
     carom_status (*get_boxes)(carom_device *device, const carom_device_broad *broad,
                               carom_bounds *boxes);
     void (*get_info)(const carom_device_broad *broad, carom_device_broad_info *info);
@@ -53,7 +53,7 @@ typedef struct carom_cuda_broad {
     carom_status (*get_work)(carom_device *device, carom_work *work); /* of the last search */
 } carom_cuda_broad;
 
-#define CAROM_CUDA_BROAD "carom_cuda_broad_1"
+#define CAROM_CUDA_BROAD "carom_cuda_broad_2"
 
 #ifdef __cplusplus
 }

@@ -470,7 +470,7 @@ static void results_free(carom_cuda_convex_results *results) {
 
 static uint64_t most_pairs(const query_arguments *a) {
     const carom_cuda_pairs *pairs = a->questions.pairs;
-    return pairs->device_count != nullptr ? pairs->capacity : pairs->count;
+    return carom_device_count_of(pairs) != nullptr ? pairs->capacity : pairs->count;
 }
 
 /* The points of the largest polytope that the shapes may need. */
@@ -599,7 +599,7 @@ static void query_launch(carom_device *device, carom_device_op *op) {
     const carom_device_questions *q = &a->questions;
     query_batch w = {carom_convex_view_of(&q->bodies),
                      q->pairs->data,
-                     q->pairs->device_count,
+                     carom_device_count_of(q->pairs),
                      most_pairs(a),
                      0,
                      most_pairs(a),
@@ -719,7 +719,7 @@ static void manifolds_launch(carom_device *device, carom_device_op *op) {
     query_batch w = {};
     w.bodies = carom_convex_view_of(&q->bodies);
     w.pairs = q->pairs->data;
-    w.device_count = q->pairs->device_count;
+    w.device_count = carom_device_count_of(q->pairs);
     w.count = most_pairs(&a->query);
     w.def = q->def;
     w.results = a->query.results->data;

@@ -6,7 +6,7 @@
  *   no   a slab across the line between those points, wider than the reach, with one triangle on
  *        either side.
  * The distance itself is the width of the widest slab, so between them the two leave only what lies
- * within rounding of the reach. That is decided in integers (within.c).
+ * within rounding of the reach. That is decided in integers (within_exact_item.h).
  *
  * Why 2^-46 is enough. Seen from the first corner, all coordinates are at most `size` and rounded
  * by 2^-53 of it. Points found are made of parameters in [0, 1] with at most eight roundings of

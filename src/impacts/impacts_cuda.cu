@@ -17,6 +17,7 @@
  * place. For the first impact alone the least time is kept instead of a list. */
 #include <cub/device/device_radix_sort.cuh>
 
+#include "geom/within_exact_item.h"
 #include "impacts/impacts_find_cuda.h"
 
 /* Threads per block of decisions: their parts of the time lie in local memory. */
@@ -189,9 +190,18 @@ static __device__ int impacts_cuda_judge_meet(const carom_device_motion &m, caro
     return CAROM_YES;
 }
 
-/* The enclosed distance nearly always decides. */
+template <bool DEEP>
+static __device__ inline int impacts_cuda_within(const carom_triangle &a, const carom_triangle &b,
+                                                 double reach) {
+    return DEEP ? carom_within_decide(&a, &b, reach) : carom_within_filter(&a, &b, reach);
+}
+
+/* The enclosed distance nearly always decides. What doubles leave open takes integers, in a kernel
+ * of its own: DEEP. */
+template <bool DEEP>
 static __device__ int impacts_cuda_judge_near(const carom_device_motion &m, double reach,
                                               carom_interval *distance) {
+    const int open = DEEP ? (int)CAROM_UNDECIDED : (int)IMPACTS_CUDA_DEEP;
     carom_triangle a, b;
     carom_interval d = carom_impacts_near_distance(m.start, m.edges);
     int verdict = d.upper <= reach ? CAROM_YES : d.lower > reach ? CAROM_NO : CAROM_UNDECIDED;
@@ -199,9 +209,9 @@ static __device__ int impacts_cuda_judge_near(const carom_device_motion &m, doub
     if (verdict == CAROM_UNDECIDED || d.lower == 0.0) {
         carom_impacts_near_triangles(m.start, m.edges, &a, &b);
         int touch = CAROM_NO;
-        if (verdict == CAROM_UNDECIDED) verdict = carom_within_filter(&a, &b, reach);
-        if (verdict == CAROM_YES && d.lower == 0.0) touch = carom_within_filter(&a, &b, 0.0);
-        if (touch == CAROM_UNDECIDED) return CAROM_UNDECIDED;
+        if (verdict == CAROM_UNDECIDED) verdict = impacts_cuda_within<DEEP>(a, b, reach);
+        if (verdict == CAROM_YES && d.lower == 0.0) touch = impacts_cuda_within<DEEP>(a, b, 0.0);
+        if (verdict == CAROM_UNDECIDED || touch == CAROM_UNDECIDED) return open;
         if (touch == CAROM_YES) d = carom_impacts_interval(0.0, 0.0, 0.0);
     }
     *distance = carom_impacts_near_within_reach(d, reach);
@@ -212,7 +222,7 @@ template <carom_device_impacts_task TASK, bool DEEP>
 static __device__ int impacts_cuda_judge(const impacts_cuda_view &v, const carom_device_motion &m,
                                          double reach, carom_interval *interval) {
     if (TASK == CAROM_DEVICE_IMPACTS_MEET) return impacts_cuda_judge_meet<DEEP>(m, interval);
-    if (TASK == CAROM_DEVICE_IMPACTS_NEAR) return impacts_cuda_judge_near(m, reach, interval);
+    if (TASK == CAROM_DEVICE_IMPACTS_NEAR) return impacts_cuda_judge_near<DEEP>(m, reach, interval);
     return carom_impacts_step(m.start, m.end, m.edges, reach, v.frame->largest, interval)
                ? CAROM_YES
                : CAROM_NO;
@@ -754,10 +764,13 @@ static void impacts_cuda_launch_decisions(carom_device *device, carom_device_op 
         return;
     }
     carom_device_step(device, "doubles");
-    if (s->def.task == CAROM_DEVICE_IMPACTS_NEAR)
-        impacts_cuda_launch_decide<CAROM_DEVICE_IMPACTS_NEAR, true>(device, op, x, x.open);
-    else
+    if (s->def.task == CAROM_DEVICE_IMPACTS_STEP) {
         impacts_cuda_launch_decide<CAROM_DEVICE_IMPACTS_STEP, true>(device, op, x, x.open);
+        return;
+    }
+    impacts_cuda_launch_decide<CAROM_DEVICE_IMPACTS_NEAR, false>(device, op, x, x.open);
+    carom_device_step(device, "integers");
+    impacts_cuda_launch_decide<CAROM_DEVICE_IMPACTS_NEAR, true>(device, op, x, x.deep);
 }
 
 static void impacts_cuda_launch(carom_device *device, carom_device_op *op) {

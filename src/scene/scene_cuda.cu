@@ -81,19 +81,14 @@ static carom_status scene_cuda_create(carom_device *device, double reach,
     return CAROM_OK;
 }
 
-static carom_device_block *pair_block_of(carom_cuda_pairs *pairs) {
-    return (carom_device_block *)pairs->memory;
-}
-
 static void scene_cuda_destroy(carom_device_scene *scene) {
-    carom_device_block *blocks[] = {
-        &scene->shapes.memory, &scene->numbers, &scene->poses, &scene->kinds,   &scene->locals,
-        &scene->boxes,         &scene->ignored, &scene->given, &scene->keys[0], &scene->keys[1]};
+    carom_device_block *blocks[] = {&scene->shapes.memory, &scene->numbers, &scene->poses,
+                                    &scene->kinds,         &scene->locals,  &scene->boxes,
+                                    &scene->ignored,       &scene->given,   &scene->keys[0],
+                                    &scene->keys[1],       &scene->faces};
     for (carom_device_block *block : blocks) carom_device_release(block);
-    for (carom_cuda_pairs *pairs : {&scene->pairs, &scene->convex, &scene->meshes}) {
-        if (pairs->memory != nullptr) carom_device_release(pair_block_of(pairs));
-        delete pair_block_of(pairs);
-    }
+    for (carom_cuda_pairs *pairs : {&scene->pairs, &scene->convex, &scene->meshes})
+        carom_device_free_pairs(pairs);
     delete scene;
 }
 
@@ -402,7 +397,7 @@ static void scene_cuda_split_launch(carom_device *device, carom_device_op *op) {
     carom_device_launch(device, scene_cuda_split,
                         carom_device_resident(device, scene_cuda_split, SCENE_CUDA_THREADS),
                         SCENE_CUDA_THREADS, (const carom_pair *)scene->pairs.data,
-                        (const uint64_t *)scene->pairs.device_count, scene->pairs.capacity,
+                        carom_device_count_of(&scene->pairs), scene->pairs.capacity,
                         (const uint8_t *)scene->kinds.data, scene->convex.data, scene->meshes.data,
                         op->counters);
 }
@@ -835,7 +830,7 @@ static scene_cuda_view view_of_scene(const scene_cuda_step_arguments *a) {
     /* the host has finished the splitting, whose counters are others' by now */
     return scene_cuda_view{carom_convex_view_of(&bodies),
                            pairs->data,
-                           scene->splits ? nullptr : pairs->device_count,
+                           scene->splits ? nullptr : carom_device_count_of(pairs),
                            scene->splits ? pairs->count : pairs->capacity,
                            a->results->data,
                            scene->reach,
@@ -897,7 +892,7 @@ static void scene_cuda_step_launch(carom_device *device, carom_device_op *op) {
     launch_changes(device, op, a);
 }
 
-static carom_status scene_cuda_step_finish(carom_device *, carom_device_op *op,
+static carom_status scene_cuda_step_finish(carom_device *device, carom_device_op *op,
                                            const carom_device_counters *counters, bool *again) {
     const scene_cuda_step_arguments *a = carom_device_arguments<scene_cuda_step_arguments>(op);
     carom_device_scene *scene = a->scene;
@@ -911,8 +906,10 @@ static carom_status scene_cuda_step_finish(carom_device *, carom_device_op *op,
         a->contacts->count = contacts;
         a->contacts->host_items = scene->given_count;
     }
-    if (a->begun != nullptr) a->begun->count = counters->n[SCENE_CUDA_N_BEGUN];
-    if (a->ended != nullptr) a->ended->count = counters->n[SCENE_CUDA_N_ENDED];
+    if (a->begun != nullptr)
+        CAROM_DEVICE_TRY(carom_device_end_pairs(device, a->begun, counters->n[SCENE_CUDA_N_BEGUN]));
+    if (a->ended != nullptr)
+        CAROM_DEVICE_TRY(carom_device_end_pairs(device, a->ended, counters->n[SCENE_CUDA_N_ENDED]));
     CAROM_ASSERT(scene->last_count + counters->n[SCENE_CUDA_N_BEGUN] ==
                  contacts + counters->n[SCENE_CUDA_N_ENDED]);
     scene->counts = carom_device_scene_counts{scene->pairs.count, contacts};

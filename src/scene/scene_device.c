@@ -368,13 +368,12 @@ static carom_status scene_device_find_meshes(carom_context *context, carom_scene
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static carom_status scene_device_queue(carom_context *context, carom_scene *scene,
-                                       carom_cuda_scene_contacts *contacts, carom_cuda_pairs *begun,
-                                       carom_cuda_pairs *ended) {
+static carom_status scene_device_queue_all(carom_context *context, carom_scene *scene,
+                                           carom_cuda_scene_contacts *contacts,
+                                           carom_cuda_pairs *begun, carom_cuda_pairs *ended) {
     carom_device *device = context->device;
     carom_device_scene_step step;
     const bool meshes = scene->mesh_count != 0;
-    CAROM_TRY(scene_device_resolve(context, scene));
     CAROM_TRY(scene_device_flush(context, scene));
     CAROM_TRY(carom_broad_commit(context, scene->broad));
     CAROM_TRY(
@@ -394,6 +393,16 @@ static carom_status scene_device_queue(carom_context *context, carom_scene *scen
                                                      contacts, begun, ended)));
     scene->device_queued = true;
     return CAROM_OK;
+}
+
+/* Where one of its operations fails, none of them stays queued. */
+static carom_status scene_device_queue(carom_context *context, carom_scene *scene,
+                                       carom_cuda_scene_contacts *contacts, carom_cuda_pairs *begun,
+                                       carom_cuda_pairs *ended) {
+    CAROM_TRY(scene_device_resolve(context, scene)); /* what was queued before: no frame either */
+    carom_status status = scene_device_queue_all(context, scene, contacts, begun, ended);
+    if (status != CAROM_OK) carom_device_abandon(context);
+    return status;
 }
 
 static carom_status scene_device_fill_pairs(carom_context *context, const carom_cuda_pairs *found,

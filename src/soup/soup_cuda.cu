@@ -52,6 +52,7 @@ enum {
     SOUP_CUDA_N_CANDIDATES,
     SOUP_CUDA_N_OPEN,
     SOUP_CUDA_N_UNDECIDED,
+    SOUP_CUDA_N_HOST, /* of these, within a margin, what integers there leave open */
     SOUP_CUDA_N_FOUND,
     SOUP_CUDA_N_LONG,
     SOUP_CUDA_N_NOT_FINITE
@@ -424,10 +425,22 @@ static __global__ void __launch_bounds__(CAROM_TREE_SAMPLE)
 struct soup_cuda_prepare_arguments {
     carom_device_soup *soup;
     const void *positions; /* on the device, to be copied; NULL: they are there */
+    uint32_t vertex_count; /* of these positions */
+    bool doubles;
 };
 
 static carom_status soup_cuda_prepare_reserve(carom_device *device, carom_device_op *op) {
-    carom_device_soup *soup = carom_device_arguments<soup_cuda_prepare_arguments>(op)->soup;
+    const soup_cuda_prepare_arguments *arguments =
+        carom_device_arguments<soup_cuda_prepare_arguments>(op);
+    const carom_device_soup *soup = arguments->soup;
+    if (arguments->vertex_count != soup->def.vertex_count ||
+        arguments->doubles != soup->def.doubles)
+        return carom_device_fail(device, CAROM_BAD_INPUT,
+                                 "a frame updates a soup with %u vertices of %s, which has %u of "
+                                 "%s by now; record the frame anew",
+                                 arguments->vertex_count,
+                                 arguments->doubles ? "float64" : "float32", soup->def.vertex_count,
+                                 soup->def.doubles ? "float64" : "float32");
     return carom_tree_sort_reserve(device, soup->def.triangle_count);
 }
 
@@ -491,12 +504,13 @@ static carom_status soup_cuda_prepare_finish(carom_device *device, carom_device_
 }
 
 static carom_status soup_cuda_submit_prepare(carom_device *device, carom_device_soup *soup,
-                                             const void *positions) {
+                                             const void *positions, carom_device_owner owner) {
     carom_device_op op = {
         soup_cuda_prepare_reserve, soup_cuda_prepare_launch, soup_cuda_prepare_finish, nullptr, {}};
     *carom_device_arguments<soup_cuda_prepare_arguments>(&op) =
-        soup_cuda_prepare_arguments{soup, positions};
+        soup_cuda_prepare_arguments{soup, positions, soup->def.vertex_count, soup->def.doubles};
     op.changes = soup;
+    op.owner = owner;
     return carom_device_submit(device, &op);
 }
 
@@ -569,6 +583,7 @@ static carom_status soup_set(carom_device *device, carom_device_soup *soup,
     CAROM_DEVICE_TRY(carom_device_finish(device));
     soup->def = *def;
     soup->owners.there = false;
+    carom_device_outdate_frames(); /* kernels take sizes and addresses by value */
     CAROM_DEVICE_TRY(reserve_soup(device, soup));
     CAROM_DEVICE_TRY(
         soup_cuda_upload(device, &soup->positions, def->positions, position_bytes(soup)));
@@ -579,13 +594,13 @@ static carom_status soup_set(carom_device *device, carom_device_soup *soup,
             soup_cuda_upload(device, &soup->faces, def->faces, sizeof(uint32_t) * count));
     }
     CAROM_DEVICE_TRY(soup_cuda_upload(device, &soup->states, def->states, count));
-    CAROM_DEVICE_TRY(soup_cuda_submit_prepare(device, soup, nullptr));
+    CAROM_DEVICE_TRY(soup_cuda_submit_prepare(device, soup, nullptr, {}));
     return carom_device_finish(device);
 }
 
 static carom_status soup_update(carom_device *device, carom_device_soup *soup,
-                                const void *positions) {
-    return soup_cuda_submit_prepare(device, soup, positions);
+                                const void *positions, carom_device_owner owner) {
+    return soup_cuda_submit_prepare(device, soup, positions, owner);
 }
 
 static carom_status soup_get_positions(carom_device *device, const carom_device_soup *soup,
@@ -827,7 +842,7 @@ static carom_status soup_cuda_search_finish(carom_device *device, carom_device_o
     device->steps.open_in_doubles = n[SOUP_CUDA_N_UNDECIDED];
     if (s->pairs != nullptr && (has_repeats(s) || n[SOUP_CUDA_N_LONG] != 0))
         CAROM_DEVICE_TRY(carom_pairs_sort_now(device, s->pairs, &count));
-    if (s->pairs != nullptr) s->pairs->count = count;
+    if (s->pairs != nullptr) CAROM_DEVICE_TRY(carom_device_end_pairs(device, s->pairs, count));
     if (s->count != nullptr) *s->count = count;
     return CAROM_OK;
 }
@@ -854,7 +869,7 @@ static carom_status soup_get_work(carom_device *device, carom_work *work) {
 #include "soup/soup_segments_cuda.h"
 #include "soup/soup_within_cuda.h"
 
-extern "C" __attribute__((visibility("default"))) const carom_cuda_soup carom_cuda_soup_5 = {
+extern "C" __attribute__((visibility("default"))) const carom_cuda_soup carom_cuda_soup_6 = {
     soup_create,
     soup_destroy,
     soup_set,

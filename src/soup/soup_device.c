@@ -150,6 +150,17 @@ uint64_t carom_soup_device_bytes_of(const carom_device_soup *device) {
     return device != NULL ? soup_device_table()->bytes(device) : 0;
 }
 
+/* The positions of the device are to change: those of the host are old from here on. */
+static bool soup_device_changed(void *structure) {
+    carom_soup *soup = structure;
+    soup->stale = true;
+    return true;
+}
+
+static carom_device_owner soup_device_owner(carom_soup *soup) {
+    return (carom_device_owner){soup_device_changed, soup};
+}
+
 /* ---- Queries with results on the host -------------------------------------------------------- */
 
 static carom_status soup_device_pose_side(carom_context *context, const carom_soup *soup,
@@ -256,9 +267,9 @@ carom_status carom_soup_self_pairs_on_device(carom_context *context, carom_soup 
                                              const void *device_positions,
                                              uint32_t *degenerate_faces, carom_pairs *pairs) {
     const carom_soup_device_query query = {.a = soup};
-    soup->stale = true;
-    CAROM_TRY(carom_device_pass(
-        context, soup_device_table()->update(context->device, soup->device, device_positions)));
+    CAROM_TRY(carom_device_pass(context, soup_device_table()->update(context->device, soup->device,
+                                                                     device_positions,
+                                                                     soup_device_owner(soup))));
     CAROM_TRY(carom_soup_device_pairs(context, &query, pairs));
     *degenerate_faces = soup_device_table()->degenerate_faces(soup->device);
     return CAROM_OK;
@@ -413,9 +424,9 @@ carom_status carom_cuda_soup_update(carom_context *context, carom_soup *soup,
                           (unsigned long long)soup->vertex_count, carom_scalar_name(soup->scalar),
                           (unsigned long long)positions->count,
                           carom_scalar_name(positions->scalar));
-    soup->stale = true;
     return carom_device_pass(context,
-                             soup_device_table()->update(device, soup->device, positions->data));
+                             soup_device_table()->update(device, soup->device, positions->data,
+                                                         soup_device_owner(soup)));
 }
 
 carom_status carom_cuda_soup_self_pairs(carom_context *context, const carom_soup *soup,

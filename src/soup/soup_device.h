@@ -67,7 +67,8 @@ typedef struct carom_cuda_soup {
     carom_status (*set)(carom_device *device, carom_device_soup *soup,
                         const carom_device_soup_def *def);
     /* Queues: copies positions on the device, of the same scalar as before, and prepares. */
-    carom_status (*update)(carom_device *device, carom_device_soup *soup, const void *positions);
+    carom_status (*update)(carom_device *device, carom_device_soup *soup, const void *positions,
+                           carom_device_owner owner);
     carom_status (*get_positions)(carom_device *device, const carom_device_soup *soup,
                                   void *positions);
     uint32_t (*degenerate_faces)(const carom_device_soup *soup); /* of the last finished change */
@@ -102,7 +103,7 @@ typedef struct carom_cuda_soup {
     void (*segments_free)(carom_cuda_segments *segments);
 } carom_cuda_soup;
 
-#define CAROM_CUDA_SOUP "carom_cuda_soup_5"
+#define CAROM_CUDA_SOUP "carom_cuda_soup_6"
 
 #ifdef __cplusplus
 }

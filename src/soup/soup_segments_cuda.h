@@ -383,7 +383,7 @@ struct segments_of_device {
 
 static uint32_t segments_of_device_most(const segments_of_device *a) {
     const carom_cuda_pairs *pairs = a->pairs;
-    return (uint32_t)(pairs->device_count != nullptr ? pairs->capacity : pairs->count);
+    return (uint32_t)(carom_device_count_of(pairs) != nullptr ? pairs->capacity : pairs->count);
 }
 
 static carom_status segments_of_device_make_room(carom_device *device, carom_cuda_segments *to,
@@ -403,7 +403,7 @@ static carom_status segments_of_device_reserve(carom_device *device, carom_devic
     const segments_of_device *a = carom_device_arguments<segments_of_device>(op);
     segments_cuda_rows rows = {};
     const carom_cuda_pairs *pairs = a->pairs;
-    const uint64_t most = pairs->device_count != nullptr ? pairs->capacity : pairs->count;
+    const uint64_t most = carom_device_count_of(pairs) != nullptr ? pairs->capacity : pairs->count;
     if (most > UINT32_MAX - 1)
         return carom_device_fail(device, CAROM_TOO_LARGE, "%llu pairs are too many to number",
                                  (unsigned long long)most);
@@ -437,7 +437,8 @@ static void segments_of_device_launch(carom_device *device, carom_device_op *op)
         device, CAROM_SCRATCH_SEGMENTS_HOST, op, SEGMENTS_CUDA_N_HOST);
     carom_device_list<segments_cuda_open> open = carom_device_list_of<segments_cuda_open>(
         device, CAROM_SCRATCH_SEGMENTS_OPEN, op, SEGMENTS_CUDA_N_OPEN);
-    const segments_cuda_pairs pairs = {(const uint2 *)a->pairs->data, a->pairs->device_count, most};
+    const segments_cuda_pairs pairs = {(const uint2 *)a->pairs->data,
+                                       carom_device_count_of(a->pairs), most};
     const unsigned many = SEGMENTS_CUDA_BLOCKS * (unsigned)device->processors;
     (void)cudaMemsetAsync(rows.counts + most, 0, sizeof(*rows.counts), device->stream);
     carom_device_step(device, "segments");

@@ -76,10 +76,12 @@ static carom_status points_signed_of_host(carom_device *device, const carom_devi
         uint64_t row = carom_device_row(some * sizeof(*distances));
         CAROM_DEVICE_TRY(winding_begin_some(device, points + at, some, row + some * sizeof(*hits)));
         char *out = carom_device_scratch_data<char>(device, CAROM_SCRATCH_BATCH_OUTPUT);
-        CAROM_DEVICE_TRY(
+        carom_status status =
             points_signed(device, soup, field,
                           carom_device_scratch_data<carom_vec3>(device, CAROM_SCRATCH_BATCH_INPUT),
-                          some, (double *)out, (carom_hit *)(out + row), not_farther));
+                          some, (double *)out, (carom_hit *)(out + row), not_farther);
+        if (status != CAROM_OK) carom_device_forget(device); /* the first of its operations */
+        CAROM_DEVICE_TRY(status);
         CAROM_DEVICE_TRY(carom_device_finish(device));
         *on_host += device->steps.open_in_doubles;
         CAROM_DEVICE_TRY(carom_device_copy(device, distances + at, out, some * sizeof(*distances),

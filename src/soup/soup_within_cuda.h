@@ -4,12 +4,13 @@
  *
  * Boxes are enlarged by half of the margin, so those of faces within it overlap. One search of the
  * soup's tree, in the order that it has, or of one tree over two posed soups gives each pair once;
- * the items of geom/within.h decide it. Those that doubles cannot decide go to the host with their
- * corners. Counters are those of a search for pairs. */
+ * the items of geom/within.h decide it in doubles, then in integers. Those whose integers are too
+ * long for the device go to the host with their corners. Counters are those of a search for pairs.
+ */
 #ifndef CAROM_SRC_SOUP_SOUP_WITHIN_CUDA_H
 #define CAROM_SRC_SOUP_SOUP_WITHIN_CUDA_H
 
-#include "geom/within.h"
+#include "geom/within_exact_item.h"
 
 /* The boxes of triangles, enlarged, for the tree. */
 struct soup_within_cuda_boxes {
@@ -83,12 +84,14 @@ static __global__ void __launch_bounds__(SOUP_CUDA_THREADS)
     found.flush(r.list);
 }
 
-/* Undecided pairs with their corners, for the host. */
-static __global__ void soup_within_cuda_gather(soup_cuda_view v, carom_device_list<uint2> undecided,
-                                               carom_device_near *near, uint64_t capacity) {
+/* Decides in integers; what is too long for these goes to the host, with its corners. */
+static __global__ void soup_within_cuda_decide_exactly(soup_cuda_view v, double margin,
+                                                       carom_device_list<uint2> undecided,
+                                                       carom_device_list<carom_device_near> near,
+                                                       carom_found_pairs r) {
     carom_device_begin();
     uint64_t count = undecided.stored();
-    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count && i < capacity;
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += (uint64_t)gridDim.x * blockDim.x) {
         uint32_t vertices[3];
         unsigned long long key = 0;
@@ -100,7 +103,9 @@ static __global__ void soup_within_cuda_gather(soup_cuda_view v, carom_device_li
         n.triangle[0] = load_triangle(v, pair.x, vertices);
         n.triangle[1] = load_triangle(v, pair.y, vertices);
         n.diameter[0] = n.diameter[1] = 0.0;
-        near[i] = n;
+        int verdict = carom_within_decide(&n.triangle[0], &n.triangle[1], margin);
+        if (verdict == CAROM_YES) r.add(key);
+        if (verdict == CAROM_UNDECIDED) near.append(n);
     }
 }
 
@@ -188,7 +193,7 @@ static void soup_within_cuda_launch(carom_device *device, carom_device_op *op) {
     carom_device_list<uint2> undecided = carom_device_list_of<uint2>(
         device, CAROM_SCRATCH_SOUP_UNDECIDED, op, SOUP_CUDA_N_UNDECIDED);
     carom_device_list<carom_device_near> near = carom_device_list_of<carom_device_near>(
-        device, CAROM_SCRATCH_SOUP_NEAR, op, SOUP_CUDA_N_UNDECIDED);
+        device, CAROM_SCRATCH_SOUP_NEAR, op, SOUP_CUDA_N_HOST);
     carom_found_pairs r =
         carom_found_pairs_of(device, op, s->pairs, by_faces(s), first_faces(s), SOUP_CUDA_N_FOUND);
     if (tree.entries[0] != 0) {
@@ -199,8 +204,9 @@ static void soup_within_cuda_launch(carom_device *device, carom_device_op *op) {
             carom_device_resident(device, soup_within_cuda_decide, SOUP_CUDA_THREADS),
             SOUP_CUDA_THREADS, v, (const uint32_t *)tree.items, arguments->margin, candidates,
             undecided, r);
-        carom_device_launch(device, soup_within_cuda_gather, RARE_BLOCKS, RARE_THREADS, v,
-                            undecided, near.data, near.capacity);
+        carom_device_step(device, "integers");
+        carom_device_launch(device, soup_within_cuda_decide_exactly, RARE_BLOCKS, RARE_THREADS, v,
+                            arguments->margin, undecided, near, r);
     }
     if (by_faces(s))
         carom_pairs_sort(device, r, first_faces(s), s->pairs, &op->counters->n[SOUP_CUDA_N_LONG]);
@@ -221,7 +227,7 @@ static carom_status soup_within_cuda_finish(carom_device *device, carom_device_o
         uint64_t entries, size;
     } lists[] = {{CAROM_SCRATCH_PAIRS_CANDIDATES, n[SOUP_CUDA_N_CANDIDATES], sizeof(uint2)},
                  {CAROM_SCRATCH_SOUP_UNDECIDED, n[SOUP_CUDA_N_UNDECIDED], sizeof(uint2)},
-                 {CAROM_SCRATCH_SOUP_NEAR, n[SOUP_CUDA_N_UNDECIDED], sizeof(carom_device_near)}};
+                 {CAROM_SCRATCH_SOUP_NEAR, n[SOUP_CUDA_N_HOST], sizeof(carom_device_near)}};
     *again = carom_tree_find_grows(device, n[N_LEAF_PAIRS]);
     for (const auto &list : lists)
         *again = carom_device_list_grows(device, list.block, list.entries, list.size) || *again;
@@ -233,10 +239,10 @@ static carom_status soup_within_cuda_finish(carom_device *device, carom_device_o
     device->steps.open_in_doubles = n[SOUP_CUDA_N_UNDECIDED];
     if (has_repeats(s) || n[SOUP_CUDA_N_LONG] != 0)
         CAROM_DEVICE_TRY(carom_pairs_sort_now(device, s->pairs, &count));
-    s->pairs->count = count;
+    CAROM_DEVICE_TRY(carom_device_end_pairs(device, s->pairs, count));
     *arguments->result = carom_device_within{
         carom_device_scratch_data<carom_device_near>(device, CAROM_SCRATCH_SOUP_NEAR),
-        n[SOUP_CUDA_N_UNDECIDED]};
+        n[SOUP_CUDA_N_HOST]};
     return CAROM_OK;
 }
 

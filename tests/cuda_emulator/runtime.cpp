@@ -65,11 +65,40 @@ static device_state &device() {
 /* First lines of a call. */
 #define ENTER                                                                                      \
     LOCK;                                                                                          \
+    (void)fault_fires("");                                                                         \
     if (device().lost != cudaSuccess) return device().lost
+
+static bool fault_fires(const char *kind);
 
 static cudaError_t fail(cudaError_t error) {
     device().last = error;
     return error;
+}
+
+/* ---- Faults that a test asks for ------------------------------------------------------------- */
+
+/* The environment variable CAROM_EMULATED_FAULT is "malloc n": the nth allocation of device memory
+ * from here on fails; or "launch n": the device is lost in the nth kernel. Once that has happened
+ * it is "fired". Anything else: no fault, and a device that was lost is there again. */
+static bool fault_fires(const char *kind) {
+    static std::string last;
+    static char of[16];
+    static uint64_t left;
+    const char *text = getenv("CAROM_EMULATED_FAULT");
+    const std::string now = text != nullptr ? text : "";
+    if (now == "fired") return false;
+    if (now != last) {
+        unsigned long long n = 0;
+        of[0] = 0;
+        if (sscanf(now.c_str(), "%15s %llu", of, &n) != 2) of[0] = 0;
+        left = n;
+        last = now;
+        device().lost = cudaSuccess;
+    }
+    if (strcmp(of, kind) != 0 || left == 0 || --left != 0) return false;
+    last = "fired";
+    (void)setenv("CAROM_EMULATED_FAULT", "fired", 1);
+    return true;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -93,7 +122,8 @@ static bool touches(const void *memory, size_t bytes) {
 cudaError_t carom_emulated_malloc(void **memory, size_t bytes, bool on_host) {
     ENTER;
     *memory = nullptr;
-    if (!on_host && bytes > MEMORY_BYTES - device().used) return fail(cudaErrorMemoryAllocation);
+    if (!on_host && (bytes > MEMORY_BYTES - device().used || fault_fires("malloc")))
+        return fail(cudaErrorMemoryAllocation);
     if (posix_memalign(memory, MEMORY_ALIGNMENT, bytes) != 0)
         return fail(cudaErrorMemoryAllocation);
     uint64_t filled = bytes < FILLED_BYTES ? bytes : FILLED_BYTES;
@@ -328,7 +358,8 @@ cudaError_t carom_emulated_launch(const void *kernel, const cudaLaunchConfig_t *
         return fail(cudaErrorInvalidValue); /* which a GPU refuses, too */
     ++device().launches[kernel];
     return carom_emulated_queue(shape.stream, [kernel, shape, thread]() {
-        if (!carom_emulated_run(kernel, shape, thread)) device().lost = cudaErrorIllegalAddress;
+        if (fault_fires("launch") || !carom_emulated_run(kernel, shape, thread))
+            device().lost = cudaErrorIllegalAddress;
     });
 }
 
