@@ -262,7 +262,7 @@ struct carom_gas {
     uint64_t labels, label_capacity; /* ids given out; capacity of slot_of */
     carom_gas_body *bodies;          /* by slot, like the next three */
     carom_gas_record *records;
-    double *radius, *mass;
+    double *radius, *mass;    /* NULL where all radii, or all masses, are equal */
     uint32_t *slot_of;        /* by label; CAROM_GAS_NO_SLOT when removed */
     bool uniform;             /* all radii are equal */
     double common_mass;       /* 0 where masses differ */
@@ -331,6 +331,11 @@ static inline bool carom_gas_keeps_pace(const carom_gas *gas, const double v[3])
            CAROM_GAS_MOST_STEP * gas->smallest;
 }
 
+/* The arrays of radii and masses exist only where these differ. */
+static inline double carom_gas_radius(const carom_gas *gas, uint32_t slot) {
+    return gas->radius == NULL ? gas->largest : gas->radius[slot];
+}
+
 static inline double carom_gas_contact_distance(const carom_gas *gas, uint32_t i, uint32_t k) {
     return gas->uniform ? gas->largest + gas->largest : gas->radius[i] + gas->radius[k];
 }
@@ -345,7 +350,7 @@ static inline double carom_gas_mass(const carom_gas *gas, uint32_t slot) {
 #define CAROM_GAS_EXTENT_MARGIN       2.5e-7  /* of the radius */
 #define CAROM_GAS_EXTENT_WIDTH_MARGIN 2.5e-10 /* of the longest edge of the box */
 static inline double carom_gas_extent_radius(const carom_gas *gas, uint32_t slot) {
-    return gas->radius[slot] * (1.0 + CAROM_GAS_EXTENT_MARGIN) +
+    return carom_gas_radius(gas, slot) * (1.0 + CAROM_GAS_EXTENT_MARGIN) +
            CAROM_GAS_EXTENT_WIDTH_MARGIN * gas->longest;
 }
 
@@ -432,6 +437,10 @@ carom_status carom_gas_resort(carom_context *context, carom_gas *gas);
 
 /* Present position and velocity. The position is inside the box along periodic axes. */
 void carom_gas_now(const carom_gas *gas, uint32_t slot, double x[3], double v[3]);
+
+/* Gives back the scratch memory of the calling thread where it is large: beside a large gas it
+ * would be a tenth of all memory until the next use. */
+void carom_gas_drop_scratch(carom_context *context);
 
 /* Deepest overlap of all pairs, relative to the sum of radii; `pair` receives the labels. Reports
  * one unit per sphere. */

@@ -27,25 +27,27 @@ static uint32_t gas_order_spread(uint32_t v) {
 
 /* Moves slot order[k] to slot k, along the cycles of the permutation. Overwrites `order`. */
 static void permute(carom_gas *gas, uint32_t *order) {
+    const bool has_radii = gas->radius != NULL, has_masses = gas->mass != NULL;
     for (uint32_t start = 0; start < gas->count; ++start) {
         if (order[start] == start) continue;
         carom_gas_body body = gas->bodies[start];
         carom_gas_record record = gas->records[start];
-        double radius = gas->radius[start], mass = gas->mass[start];
+        double radius = has_radii ? gas->radius[start] : 0.0;
+        double mass = has_masses ? gas->mass[start] : 0.0;
         uint32_t to = start;
         while (order[to] != start) {
             uint32_t from = order[to];
             gas->bodies[to] = gas->bodies[from];
             gas->records[to] = gas->records[from];
-            gas->radius[to] = gas->radius[from];
-            gas->mass[to] = gas->mass[from];
+            if (has_radii) gas->radius[to] = gas->radius[from];
+            if (has_masses) gas->mass[to] = gas->mass[from];
             order[to] = to;
             to = from;
         }
         gas->bodies[to] = body;
         gas->records[to] = record;
-        gas->radius[to] = radius;
-        gas->mass[to] = mass;
+        if (has_radii) gas->radius[to] = radius;
+        if (has_masses) gas->mass[to] = mass;
         order[to] = to;
     }
     for (uint32_t i = 0; i < gas->count; ++i) CAROM_ASSERT(order[i] == i);
@@ -77,6 +79,7 @@ carom_status carom_gas_sort(carom_context *context, carom_gas *gas) {
     if (status == CAROM_OK) status = carom_sort_keys(context, keys, order, gas->count);
     if (status == CAROM_OK) permute(gas, order);
     carom_arena_rewind(scratch, mark);
+    carom_gas_drop_scratch(context);
     return status;
 }
 

@@ -14,10 +14,10 @@
 
 #include "base/array.h"
 
-#define BUCKET_TARGET  8  /* current entries; 4 to 16 are equally fast */
+#define BUCKET_TARGET  16 /* current entries; 4 to 16 are equally fast, and 16 take least memory */
 #define FEWEST_BUCKETS 64 /* their width is checked every half revolution, some 250 events */
 #define GAS_QUEUE_SPHERES_PER_BUCKET                                                               \
-    4 /* spheres per bucket of the ring, at most; more than half as many */
+    8 /* spheres per bucket of the ring, at most; more than half as many */
 #define GAS_QUEUE_BUCKET_TOLERANCE                                                                 \
     4 /* factor by which buckets may be fuller or emptier than the target */
 #define GAS_QUEUE_MOST_SHIFT 56 /* 64 buckets of 2^56 ticks are more than the horizon */
@@ -27,11 +27,14 @@
 #define SPARE_CHUNKS  64 /* so that chunks are reserved once in many steps */
 #define REFILL_CHUNKS 80 /* that a refill leaves free, for the steps after it */
 #define MOST_REFILL   96 /* the same where each sphere has a chunk of its own */
+#define CHUNK_STEP    32 /* of the chunks so far, are linked at once, and one more */
 #define MOST_DEALT    64 /* entries sorted by distribution first: 1 KiB on the stack */
 #define DEALT_BITS    4  /* of the time by which they are distributed */
 
 /* ---- Allocation ------------------------------------------------------------------------------ */
 
+/* Chunks that are free are linked, so the first use of one touches its memory. Only some more than
+ * needed are linked at a time: what is never touched takes no memory. */
 static bool reserve_chunks(carom_gas *gas, uint64_t free_needed) {
     carom_gas_calendar *calendar = &gas->calendar;
     if (calendar->free_count >= free_needed) return true;
@@ -43,7 +46,8 @@ static bool reserve_chunks(carom_gas *gas, uint64_t free_needed) {
         if (chunks == NULL) return false;
         calendar->chunks = chunks;
     }
-    for (; calendar->chunk_count < calendar->chunk_capacity; ++calendar->chunk_count) {
+    uint64_t linked = CAROM_MIN(needed + needed / CHUNK_STEP, calendar->chunk_capacity);
+    for (; calendar->chunk_count < linked; ++calendar->chunk_count) {
         calendar->chunks[calendar->chunk_count].next = calendar->free_chunk;
         calendar->free_chunk = (uint32_t)calendar->chunk_count;
         ++calendar->free_count;
@@ -309,6 +313,13 @@ static void choose_width(carom_gas *gas, int64_t from) {
     calendar->shift = shift;
 }
 
+/* Chunks that hold so many entries of each of so many spheres, and those of the steps after. */
+static uint64_t most_chunks(const carom_gas_calendar *calendar, uint64_t entries,
+                            uint64_t spheres) {
+    uint64_t full = entries * spheres / CAROM_GAS_CHUNK_SLOTS + 1 + calendar->buckets + 1;
+    return CAROM_MIN(full + REFILL_CHUNKS, entries * spheres + MOST_REFILL);
+}
+
 /* Enters all spheres again: in the window those that are due before tick `from`, where the buckets
  * begin. What a part has kept has no entry. A follower that another part files stays one. */
 static bool refill_from(carom_gas *gas, int64_t from) {
@@ -319,9 +330,7 @@ static bool refill_from(carom_gas *gas, int64_t from) {
         ++spheres;
         early += carom_gas_due(&gas->records[i].prediction) < from;
     }
-    uint64_t most = spheres / CAROM_GAS_CHUNK_SLOTS + 1 + calendar->buckets + 1 + REFILL_CHUNKS;
-    uint64_t each = spheres + MOST_REFILL;
-    if (most > each) most = each;
+    const uint64_t most = most_chunks(calendar, 1, spheres);
     if (calendar->chunk_count < most &&
         !reserve_chunks(gas, calendar->free_count + (most - calendar->chunk_count)))
         return false;
@@ -359,13 +368,18 @@ bool carom_gas_calendar_refill(carom_gas *gas) {
 
 bool carom_gas_calendar_create(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
+    const uint64_t spheres = carom_gas_queue_spheres(gas);
     uint32_t buckets = FEWEST_BUCKETS;
-    while (buckets < carom_gas_queue_spheres(gas) / GAS_QUEUE_SPHERES_PER_BUCKET) buckets *= 2;
+    while (buckets < spheres / GAS_QUEUE_SPHERES_PER_BUCKET) buckets *= 2;
     CAROM_ASSERT((buckets & (buckets - 1)) == 0);
     *calendar = (carom_gas_calendar){.free_chunk = CAROM_GAS_EMPTY, .buckets = buckets};
+    /* Addresses for as many chunks as are ever needed but for chance: growing would copy them. */
+    uint64_t most = most_chunks(calendar, CAROM_GAS_ENTRIES_PER_SPHERE, spheres);
+    calendar->chunks = carom_array_grow(&gas->allocator, NULL, 0, most, sizeof(*calendar->chunks),
+                                        &calendar->chunk_capacity);
     calendar->heads = carom_allocate(&gas->allocator, buckets + 1, sizeof(*calendar->heads));
-    return calendar->heads != NULL && reserve_window(gas, 4 * WINDOW_SPARE) &&
-           carom_gas_calendar_refill(gas);
+    return calendar->heads != NULL && calendar->chunks != NULL &&
+           reserve_window(gas, 4 * WINDOW_SPARE) && carom_gas_calendar_refill(gas);
 }
 
 static carom_status create_tree(carom_context *context, carom_gas *gas) {

@@ -48,12 +48,13 @@ double gas_deepest_overlap(const carom_gas *gas) {
     for (uint32_t i = 0; i < gas->count; ++i) {
         position_exactly(gas, i, x);
         for (int axis = 0; axis < 3; ++axis) {
-            long double r = gas->radius[i],
+            long double r = carom_gas_radius(gas, i),
                         out = fmaxl(r - x[axis], x[axis] + r - gas->rules.edge[axis]);
             if (!gas->rules.periodic[axis]) deepest = fmaxl(deepest, out / (2.0L * r));
         }
         for (uint32_t k = 0; k < i; ++k) {
-            long double square = 0.0L, reach = (long double)gas->radius[i] + gas->radius[k];
+            long double square = 0.0L;
+            long double reach = (long double)carom_gas_radius(gas, i) + carom_gas_radius(gas, k);
             position_exactly(gas, k, y);
             for (int axis = 0; axis < 3; ++axis) {
                 long double d = y[axis] - x[axis], edge = gas->rules.edge[axis];
