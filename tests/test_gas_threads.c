@@ -596,8 +596,9 @@ static bool count_event(void *user, const carom_gas_event *event) {
     return false;
 }
 
-/* A run that is cancelled again and again, in any part of a window, ends as one that is not. */
-static void cancel_runs(carom_gas_event_fn *on_event) {
+/* A run that is cancelled again and again, in any part of a window, ends as one that is not.
+ * `rebuilds`: each run begins with sorting the spheres anew, and is mostly cancelled in that. */
+static void cancel_runs(carom_gas_event_fn *on_event, bool rebuilds) {
     uint64_t events = 0;
     double edge = scene_gas_edge(6000, 0.5, 0.3);
     run_def r = {.def = {.edges = {edge, edge, edge}, .periodic = {true, false, true}},
@@ -622,7 +623,8 @@ static void cancel_runs(carom_gas_event_fn *on_event) {
     assert_ok(context, gas_create(context, &r.def, spheres, r.count, &gas));
     gas->parallel_from = 1;
     for (;; ++times) {
-        left = 20 + 7 * times % 31;
+        left = rebuilds ? 1 + 61 * times % 1200 : 20 + 7 * times % 31;
+        if (rebuilds) gas->ready = false;
         carom_status status = carom_gas_advance(context, gas, r.until, on_event, &events);
         assert_valid(carom_gas_validate(one, gas));
         if (on_event != NULL) assert_int_equal(events, gas->events);
@@ -644,8 +646,9 @@ static void cancel_runs(carom_gas_event_fn *on_event) {
 
 static void cancelled_runs_go_on(void **state) {
     (void)state;
-    cancel_runs(NULL);
-    cancel_runs(count_event);
+    cancel_runs(NULL, false);
+    cancel_runs(count_event, false);
+    cancel_runs(NULL, true);
 }
 
 /* A gas that collapses does so at the same event, with the same message. */

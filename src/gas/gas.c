@@ -389,10 +389,11 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t 
         gas->def.queue != CAROM_GAS_QUEUE_TREE; /* a heap takes one change at a time */
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) CAROM_TRY(carom_gas_lists_create(context, gas));
     for (uint64_t i = 0; i < gas->count; ++i) {
+        CAROM_TRY(carom_gas_look(context, i, 0));
         gas->trajectories.by_slot[i].stamp = 0;
         gas->records[i].prediction.side = 0; /* stays 0 where there is nothing to cross */
     }
-    carom_gas_trajectories_renew(gas, false);
+    CAROM_TRY(carom_gas_trajectories_renew(context, gas, false));
     uint64_t predictions = gas->predictions; /* the measures do not count these */
     CAROM_TRY(predict_all(context, gas, amount));
     gas->predictions = predictions;

@@ -375,6 +375,7 @@ typedef enum carom_gas_stop {
     CAROM_GAS_STOP_STEPS,    /* the number of steps is reached */
     CAROM_GAS_STOP_MEMORY,   /* no memory */
     CAROM_GAS_STOP_LISTS,    /* a neighbour list is full: grow the lists and continue */
+    CAROM_GAS_STOP_RENEW,    /* the trajectories end: renew them and continue */
     CAROM_GAS_STOP_COLLAPSE, /* a sphere collides endlessly: `culprit` */
     CAROM_GAS_STOP_RESPONSE, /* the response gave an invalid velocity: `culprit` */
     CAROM_GAS_STOP_FAST      /* `culprit` has become too fast for the tick */
@@ -448,8 +449,9 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
                                uint32_t pair[2]);
 
 /* Recomputes all trajectories from the bodies, with `now` as the common time. Cells and wraps must
- * be set. `predicted`: there are predictions, which must stay valid. */
-void carom_gas_trajectories_renew(carom_gas *gas, bool predicted);
+ * be set. `predicted`: there are predictions, which must stay valid. When it is cancelled, the gas is
+ * no longer ready. */
+carom_status carom_gas_trajectories_renew(carom_context *context, carom_gas *gas, bool predicted);
 
 carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas, uint64_t amount);
 /* Reserves the overflow cells one step may need, in all levels; false when there is no memory. */
@@ -464,11 +466,16 @@ carom_status carom_gas_lists_create(carom_context *context, carom_gas *gas);
 carom_status carom_gas_lists_grow(carom_context *context, carom_gas *gas);
 void carom_gas_lists_release(carom_gas *gas);
 
+/* When it is cancelled, there is no queue, and the next run makes one. */
 carom_status carom_gas_queue_create(carom_context *context, carom_gas *gas);
+static inline bool carom_gas_has_queue(const carom_gas *gas) {
+    return gas->calendar.heads != NULL || gas->tree.heap != NULL;
+}
 /* Removes stale entries or reserves capacity for the next steps; false when there is no memory. */
 bool carom_gas_calendar_reserve(carom_gas *gas);
-/* Makes the calendar of a part of a gas, or of all of it; false when there is no memory. */
-bool carom_gas_calendar_create(carom_gas *gas);
+/* Makes the calendar of a part of a gas, or of all of it; false when there is no memory, or the work
+ * is cancelled. */
+bool carom_gas_calendar_create(carom_context *context, uint32_t worker, carom_gas *gas);
 /* Sorts entries by time. */
 void carom_gas_queue_sort(carom_gas_queue_entry *entries, uint64_t count);
 /* Empties the calendar, chooses the bucket width again and enters all spheres. */

@@ -58,6 +58,14 @@ carom_status carom_gas_find_sphere(carom_context *context, const carom_gas *gas,
     return CAROM_OK;
 }
 
+#define LABELS_AHEAD 16 /* bodies are in the order of space, and sums in that of labels */
+
+static inline __attribute__((always_inline)) void prefetch_label(const carom_gas *gas,
+                                                                 uint64_t label) {
+    if (label >= gas->labels || gas->slot_of[label] == CAROM_GAS_NO_SLOT) return;
+    __builtin_prefetch(&gas->bodies[gas->slot_of[label]]);
+}
+
 carom_status carom_gas_measure(carom_context *context, const carom_gas *gas,
                                carom_gas_measures *m) {
     CAROM_ENTER(context);
@@ -74,6 +82,7 @@ carom_status carom_gas_measure(carom_context *context, const carom_gas *gas,
     double n = (double)gas->count, speeds = 0.0;
     for (uint64_t label = 0; label < gas->labels; ++label) {
         uint32_t slot = gas->slot_of[label];
+        prefetch_label(gas, label + LABELS_AHEAD);
         if (slot == CAROM_GAS_NO_SLOT) continue;
         double x[3], v[3], mass = carom_gas_mass(gas, slot);
         carom_gas_now(gas, slot, x, v);
@@ -324,11 +333,12 @@ static uint64_t overlap_cells(const overlap_grid *grid) {
 }
 
 /* Sorts the spheres into the cells of their grids. */
-static bool fill_overlap_grids(carom_context *context, overlap_work *work) {
+static carom_status fill_overlap_grids(carom_context *context, overlap_work *work) {
     const carom_gas *gas = work->gas;
     int at[3];
     double x[3];
     for (uint64_t i = 0; i < gas->count; ++i) {
+        CAROM_TRY(carom_gas_look(context, i, 0));
         const uint32_t class = overlap_class(work, (uint32_t)i);
         overlap_grid *grid = &work->grids[class];
         work->grid_count = CAROM_MAX(work->grid_count, class + 1);
@@ -338,9 +348,10 @@ static bool fill_overlap_grids(carom_context *context, overlap_work *work) {
     for (uint32_t k = 0; k < MOST_OVERLAP_GRIDS; ++k) {
         work->grids[k].gas = gas;
         if (work->grids[k].count != 0 && !begin_overlap_grid(context, &work->grids[k]))
-            return false;
+            return carom_fail_memory(context, gas->count * 8, "the search for overlaps");
     }
     for (uint64_t i = 0; i < gas->count; ++i) {
+        CAROM_TRY(carom_gas_look(context, i, 0));
         overlap_grid *grid = &work->grids[overlap_class(work, (uint32_t)i)];
         place_of(gas, (uint32_t)i, x);
         ++grid->start[cell_at(grid, x, at) + 2];
@@ -350,19 +361,19 @@ static bool fill_overlap_grids(carom_context *context, overlap_work *work) {
              ++c)
             work->grids[k].start[c] += work->grids[k].start[c - 1];
     for (uint64_t i = 0; i < gas->count; ++i) {
+        CAROM_TRY(carom_gas_look(context, i, 0));
         overlap_grid *grid = &work->grids[overlap_class(work, (uint32_t)i)];
         place_of(gas, (uint32_t)i, x);
         grid->slots[grid->start[cell_at(grid, x, at) + 1]++] = (uint32_t)i;
     }
-    return true;
+    return CAROM_OK;
 }
 
 static carom_status find_deepest_of_all(carom_context *context, const carom_gas *gas,
                                         double *overlap, uint32_t pair[2]) {
     overlap_work work = {.context = context, .gas = gas, .one_grid = !carom_gas_needs_levels(gas)};
     uint64_t ranges = (gas->count + OVERLAP_GRAIN - 1) / OVERLAP_GRAIN;
-    if (!fill_overlap_grids(context, &work))
-        return carom_fail_memory(context, gas->count * 8, "the search for overlaps");
+    CAROM_TRY(fill_overlap_grids(context, &work));
     work.by_range = CAROM_ARENA_TAKE(carom_scratch(context, 0), deepest_overlap, ranges);
     if (work.by_range == NULL)
         return carom_fail_memory(context, ranges * sizeof(*work.by_range), "overlaps");

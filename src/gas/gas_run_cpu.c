@@ -2150,7 +2150,8 @@ carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t 
         if (carom_gas_due(&gas->records[slot].prediction) > gas->trajectories.until ||
             gas->trajectories.fast > gas->trajectories.most_fast) {
             gas->now = carom_gas_due(&gas->records[slot].prediction);
-            carom_gas_trajectories_renew(gas, true);
+            if (gas->def.queue == CAROM_GAS_QUEUE_CALENDAR) carom_gas_calendar_put(gas, slot);
+            return CAROM_GAS_STOP_RENEW;
         }
         if (is_internal(gas, slot)) {
             if (!do_internal(gas, slot)) return CAROM_GAS_STOP_LISTS;

@@ -439,7 +439,7 @@ const char *carom_gas_validate(carom_context *context, const carom_gas *gas) {
     if (message != NULL || !gas->ready) return message;
     message = gas_validate_cells(gas);
     if (message == NULL) message = gas_validate_lists(gas);
-    if (message == NULL) message = validate_queue(gas);
+    if (message == NULL && carom_gas_has_queue(gas)) message = validate_queue(gas);
     if (message == NULL) message = validate_trajectories(gas);
     return message == NULL ? validate_predictions(gas) : message;
 }
