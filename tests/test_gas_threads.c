@@ -526,8 +526,8 @@ static void run_seeded(const run_def *r, carom_gas *gas, const uint32_t threads[
     carom_gas_destroy(gas);
 }
 
-/* Compares one gas of up to `most` spheres on several threads with one thread; its events, which are
- * about as many as asked for. */
+/* Compares one gas of up to `most` spheres on several threads with one thread; its events, which
+ * are about as many as asked for. */
 static uint64_t compare_seeded(uint64_t seed, double most, double about) {
     static const uint32_t ways[6][SEEDED_PIECES] = {{2, 2, 2}, {3, 3, 3}, {8, 8, 8},
                                                     {8, 1, 8}, {1, 8, 1}, {8, 3, 1}};

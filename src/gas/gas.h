@@ -449,8 +449,8 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
                                uint32_t pair[2]);
 
 /* Recomputes all trajectories from the bodies, with `now` as the common time. Cells and wraps must
- * be set. `predicted`: there are predictions, which must stay valid. When it is cancelled, the gas is
- * no longer ready. */
+ * be set. `predicted`: there are predictions, which must stay valid. When it is cancelled, the gas
+ * is no longer ready. */
 carom_status carom_gas_trajectories_renew(carom_context *context, carom_gas *gas, bool predicted);
 
 carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas, uint64_t amount);
@@ -473,8 +473,8 @@ static inline bool carom_gas_has_queue(const carom_gas *gas) {
 }
 /* Removes stale entries or reserves capacity for the next steps; false when there is no memory. */
 bool carom_gas_calendar_reserve(carom_gas *gas);
-/* Makes the calendar of a part of a gas, or of all of it; false when there is no memory, or the work
- * is cancelled. */
+/* Makes the calendar of a part of a gas, or of all of it; false when there is no memory, or the
+ * work is cancelled. */
 bool carom_gas_calendar_create(carom_context *context, uint32_t worker, carom_gas *gas);
 /* Sorts entries by time. */
 void carom_gas_queue_sort(carom_gas_queue_entry *entries, uint64_t count);

@@ -175,7 +175,7 @@ carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
  * of them; a sphere is compared with those of its own grid and of the grids of larger ones, so that
  * each pair is found from the smaller one at least. */
 /* The position in the box, or one rounding outside of it. */
-static inline void place_of(const carom_gas *gas, uint32_t slot, double x[3]) {
+static inline void overlap_position(const carom_gas *gas, uint32_t slot, double x[3]) {
     const carom_gas_body *body = &gas->bodies[slot];
     double v[3];
     carom_gas_state_at(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
@@ -204,11 +204,11 @@ static uint32_t cell_at(const overlap_grid *grid, const double x[3], int at[3]) 
     return ((uint32_t)at[2] * grid->size[1] + (uint32_t)at[1]) * grid->size[0] + (uint32_t)at[0];
 }
 
-/* Positions are computed for each comparison: an array of them would be a fifteenth of the memory of
- * a gas. `x` is that of sphere i. */
+/* Positions are computed for each comparison: an array of them would be a fifteenth of the memory
+ * of a gas. `x` is that of sphere i. */
 static double overlap_of(const overlap_grid *grid, const double x[3], uint32_t i, uint32_t k) {
     double square = 0.0, contact = carom_gas_contact_distance(grid->gas, i, k), y[3];
-    place_of(grid->gas, k, y);
+    overlap_position(grid->gas, k, y);
     for (int axis = 0; axis < 3; ++axis) {
         double d = fabs(x[axis] - y[axis]);
         if (grid->gas->rules.periodic[axis]) d = fmin(d, fabs(d - grid->gas->rules.edge[axis]));
@@ -217,9 +217,10 @@ static double overlap_of(const overlap_grid *grid, const double x[3], uint32_t i
     return (contact - sqrt(square)) / contact;
 }
 
-/* The deepest overlap with a sphere of the grid that is deeper than `deepest`. */
-static double look_around(const overlap_grid *grid, const double x[3], uint32_t i, double deepest,
-                          uint32_t *partner, uint64_t *looked_at) {
+/* The deepest overlap with a sphere of the grid from slot `first` on that is deeper than `deepest`.
+ */
+static double look_around(const overlap_grid *grid, const double x[3], uint32_t i, uint32_t first,
+                          double deepest, uint32_t *partner, uint64_t *looked_at) {
     int at[3];
     (void)cell_at(grid, x, at);
     for (int n = 0; n < 27; ++n) {
@@ -235,7 +236,7 @@ static double look_around(const overlap_grid *grid, const double x[3], uint32_t 
         uint32_t cell = (to[2] * grid->size[1] + to[1]) * grid->size[0] + to[0];
         *looked_at += grid->start[cell + 1] - grid->start[cell];
         for (uint32_t s = grid->start[cell]; s < grid->start[cell + 1]; ++s) {
-            if (grid->slots[s] == i) continue;
+            if (grid->slots[s] < first) continue;
             double overlap = overlap_of(grid, x, i, grid->slots[s]);
             if (overlap > deepest) {
                 deepest = overlap;
@@ -293,11 +294,14 @@ static carom_status find_deepest(void *argument, carom_range range) {
     for (uint64_t i = range.begin; i < range.end; ++i) {
         uint32_t partner = 0;
         double deepest = 0.0, x[3];
-        place_of(work->gas, (uint32_t)i, x);
-        for (uint32_t k = overlap_class(work, (uint32_t)i); k < work->grid_count; ++k)
+        overlap_position(work->gas, (uint32_t)i, x);
+        const uint32_t own = overlap_class(work, (uint32_t)i);
+        for (uint32_t k = own; k < work->grid_count; ++k) {
+            uint32_t first = k == own ? (uint32_t)i + 1 : 0; /* each pair once */
             if (work->grids[k].count != 0)
-                deepest =
-                    look_around(&work->grids[k], x, (uint32_t)i, deepest, &partner, &looked_at);
+                deepest = look_around(&work->grids[k], x, (uint32_t)i, first, deepest, &partner,
+                                      &looked_at);
+        }
         if (looked_at > MOST_UNLOOKED) { /* many spheres in few cells */
             looked_at = 0;
             if (carom_progress_stop(work->context, range.worker)) return CAROM_CANCELLED;
@@ -353,7 +357,7 @@ static carom_status fill_overlap_grids(carom_context *context, overlap_work *wor
     for (uint64_t i = 0; i < gas->count; ++i) {
         CAROM_TRY(carom_gas_look(context, i, 0));
         overlap_grid *grid = &work->grids[overlap_class(work, (uint32_t)i)];
-        place_of(gas, (uint32_t)i, x);
+        overlap_position(gas, (uint32_t)i, x);
         ++grid->start[cell_at(grid, x, at) + 2];
     }
     for (uint32_t k = 0; k < MOST_OVERLAP_GRIDS; ++k)
@@ -363,7 +367,7 @@ static carom_status fill_overlap_grids(carom_context *context, overlap_work *wor
     for (uint64_t i = 0; i < gas->count; ++i) {
         CAROM_TRY(carom_gas_look(context, i, 0));
         overlap_grid *grid = &work->grids[overlap_class(work, (uint32_t)i)];
-        place_of(gas, (uint32_t)i, x);
+        overlap_position(gas, (uint32_t)i, x);
         grid->slots[grid->start[cell_at(grid, x, at) + 1]++] = (uint32_t)i;
     }
     return CAROM_OK;

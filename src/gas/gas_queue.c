@@ -327,10 +327,10 @@ static uint64_t most_chunks(const carom_gas_calendar *calendar, uint64_t entries
     return CAROM_MIN(full + REFILL_CHUNKS, entries * spheres + MOST_REFILL);
 }
 
-#define SPHERES_PER_LOOK 4096 /* of a calendar that is filled: some 0.3 ms */
+#define GAS_QUEUE_SPHERES_PER_LOOK 4096 /* of a calendar that is filled: some 0.3 ms */
 
 static bool is_stopped(calendar_watch watch, uint64_t i) {
-    return i % SPHERES_PER_LOOK == 0 && watch.context != NULL &&
+    return i % GAS_QUEUE_SPHERES_PER_LOOK == 0 && watch.context != NULL &&
            carom_progress_stop(watch.context, watch.worker);
 }
 
@@ -338,7 +338,7 @@ static bool is_stopped(calendar_watch watch, uint64_t i) {
 static bool reserve_all_chunks(carom_gas *gas, uint64_t most, calendar_watch watch) {
     carom_gas_calendar *calendar = &gas->calendar;
     while (calendar->chunk_count < most) {
-        uint64_t more = CAROM_MIN(most - calendar->chunk_count, SPHERES_PER_LOOK);
+        uint64_t more = CAROM_MIN(most - calendar->chunk_count, GAS_QUEUE_SPHERES_PER_LOOK);
         if (is_stopped(watch, 0) || !reserve_chunks(gas, calendar->free_count + more)) return false;
     }
     return true;

@@ -49,10 +49,12 @@ static void position_exactly(const carom_gas *gas, uint32_t slot, long double x[
  *
  * Two spheres touch when both are rewritten in their collision, and part from there on. Per axis,
  * in roundings of 2^-53 edges, the distance then is wrong by
+ *
  * - six: the position of one at the time of the other, and the shift into the next box, when the
  *   collision is predicted; the position, and the shift into the box, of each when it is rewritten;
  * - nine more for a flight of one edge, and less for a shorter one: its length (speed times time)
  *   in these three positions, and six in the delay, whose rounding is a share of the way to go.
+ *
  * Times are rounded down to ticks, which makes no overlap. Along the normal that is root 3 times as
  * many at most: 26. All would have to be largest at once, with one sign: the most observed is 1.5
  * (10,000 grazes and 300 other gases, every seeded case). */
