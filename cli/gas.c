@@ -32,8 +32,8 @@ typedef struct options {
         cutoff, tick, gr_step, gr_range;
     bool periodic;
     int method, queue, from;
-    const char *output, *format, *save, *resume, *start, *events, *gr, *mixture, *edges, *gravity,
-        *walls;
+    const char *output, *format, *save, *resume, *start, *copies, *events, *gr, *mixture, *edges,
+        *gravity, *walls;
 } options;
 
 static const options gas_defaults = {.count = ARG_NO_COUNT,
@@ -100,6 +100,8 @@ static const arg_option gas_options[] = {
      "read it as xyz, edmd, data or dump (by content and name)", gas_format_choice},
     {"--start-frame", 0, ARG_COUNT, offsetof(options, start_frame), "N",
      "of a trajectory, counted from 0 (the last)", NULL},
+    {"--copies", 0, ARG_TEXT, offsetof(options, copies), "X,Y,Z",
+     "repeat its box along the axes, with new velocities for all", NULL},
     {"--output", 'o', ARG_OUTPUT, offsetof(options, output), "FILE",
      "write a trajectory in extended XYZ, or show it and its plots", gas_formats},
     {"--format", 0, ARG_TEXT, offsetof(options, format), "NAME", "of that file (by its name)",
@@ -139,6 +141,19 @@ static bool read_vector(const char *text, carom_vec3 *v) {
         text += length + (axis < 2);
     }
     *v = (carom_vec3){numbers[0], numbers[1], numbers[2]};
+    return true;
+}
+
+/* Reads three whole numbers from 1 to MOST_SPHERES. */
+static bool read_copies(const char *text, uint64_t copies[3]) {
+    carom_vec3 v;
+    if (!read_vector(text, &v)) return false;
+    const double numbers[3] = {v.x, v.y, v.z};
+    for (int axis = 0; axis < 3; ++axis) {
+        if (!(numbers[axis] >= 1.0 && numbers[axis] <= (double)MOST_SPHERES)) return false;
+        copies[axis] = (uint64_t)numbers[axis];
+        if ((double)copies[axis] != numbers[axis]) return false;
+    }
     return true;
 }
 
@@ -209,6 +224,7 @@ static const char *find_file_misuse(const cli *cli, const options *o) {
     }
     if (o->start == NULL && (o->from != GAS_FORMAT_GUESS || o->start_frame != ARG_NO_COUNT))
         return "--from and --start-frame belong to --start";
+    if (o->start == NULL && o->copies != NULL) return "--copies repeats the spheres of --start";
     if (o->gr == NULL && (o->gr_step > 0.0 || o->gr_range > 0.0))
         return "--gr-step and --gr-range belong to --gr";
     return NULL;
@@ -232,7 +248,10 @@ static const char *find_start_misuse(const options *o) {
 static const char *find_shape_misuse(const options *o) {
     carom_vec3 v;
     bool axes[3];
+    uint64_t copies[3];
     mixture m;
+    if (o->copies != NULL && !read_copies(o->copies, copies))
+        return "--copies takes three whole numbers from 1 on, such as 2,2,1";
     if (o->edges != NULL && !read_vector(o->edges, &v))
         return "--edges takes three numbers such as 10,10,20";
     if (o->edges != NULL && !(v.x > 0.0 && v.y > 0.0 && v.z > 0.0))
@@ -429,6 +448,46 @@ static carom_status fail_start(cli *cli, const options *o, const char *reason) {
     return CAROM_BAD_FILE;
 }
 
+/* Repeats the box and what is in it. With their velocities the copies would move alike for ever,
+ * so all get new ones. Ids go on from copy to copy; lines stay those of the file. */
+static carom_status repeat_box(cli *cli, const options *o, carom_gas_def *def, gas_file *file) {
+    uint64_t copies[3], whole = file->count, at = 0;
+    (void)read_copies(o->copies, copies); /* checked before */
+    for (int axis = 0; axis < 3; ++axis) {
+        if (whole > MOST_SPHERES / copies[axis])
+            return fail_start(cli, o,
+                              "so many copies are more than the 134217727 spheres of a gas");
+        whole *= copies[axis];
+    }
+    const carom_vec3 edges = def->edges;
+    carom_gas_sphere *spheres = malloc((whole != 0 ? whole : 1) * sizeof(*spheres));
+    gas_label *labels = malloc((whole != 0 ? whole : 1) * sizeof(*labels));
+    for (uint64_t z = 0; z < copies[2] && spheres != NULL && labels != NULL; ++z)
+        for (uint64_t y = 0; y < copies[1]; ++y)
+            for (uint64_t x = 0; x < copies[0]; ++x)
+                for (uint64_t i = 0; i < file->count; ++i, ++at) {
+                    spheres[at] = file->spheres[i];
+                    spheres[at].position.x += (double)x * edges.x;
+                    spheres[at].position.y += (double)y * edges.y;
+                    spheres[at].position.z += (double)z * edges.z;
+                    labels[at] = file->labels[i];
+                    labels[at].id = at;
+                }
+    if (spheres == NULL || labels == NULL) {
+        free(spheres);
+        free(labels);
+        return fail_memory(cli, whole);
+    }
+    free(file->spheres);
+    free(file->labels);
+    file->spheres = spheres;
+    file->labels = labels;
+    file->count = whole;
+    def->edges = (carom_vec3){(double)copies[0] * edges.x, (double)copies[1] * edges.y,
+                              (double)copies[2] * edges.z};
+    return CAROM_OK;
+}
+
 /* What the command line says replaces what the file says. */
 static carom_status complete(cli *cli, const options *o, carom_gas_def *def, gas_file *file) {
     if (o->edges != NULL)
@@ -443,7 +502,7 @@ static carom_status complete(cli *cli, const options *o, carom_gas_def *def, gas
         memcpy(def->periodic, file->periodic, sizeof(file->periodic));
     if (!file->has_radii && !is_given(o->radius) && file->count != 0)
         return fail_start(cli, o, "has no radii; give one for all with --radius");
-    if (file->has_velocities && o->seed != ARG_NO_COUNT)
+    if (file->has_velocities && o->seed != ARG_NO_COUNT && o->copies == NULL)
         return fail_start(cli, o, "has velocities, so --seed has no use; leave it out");
     for (uint64_t i = 0; i < file->count; ++i) {
         carom_gas_sphere *s = &file->spheres[i];
@@ -453,7 +512,12 @@ static carom_status complete(cli *cli, const options *o, carom_gas_def *def, gas
         else if (!file->has_masses)
             s->mass = 1.0;
     }
-    if (!file->has_velocities) scene_gas_heat(file->spheres, file->count, seed_of(o));
+    if (o->copies != NULL) {
+        carom_status status = repeat_box(cli, o, def, file);
+        if (status != CAROM_OK) return status;
+    }
+    if (!file->has_velocities || o->copies != NULL)
+        scene_gas_heat(file->spheres, file->count, seed_of(o));
     if (is_given(o->speed)) scene_gas_set_speed(file->spheres, file->count, o->speed);
     return CAROM_OK;
 }
@@ -928,6 +992,7 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     const options *o = values;
     const char *misuse = find_misuse(cli, o), *read = o->resume != NULL ? o->resume : o->start;
     if (misuse != NULL) return cli_misuse(cli, misuse);
+    platform_return_large_blocks();
     char *input = NULL;
     if (read != NULL) {
         memcpy(&input, &read, sizeof(input)); /* it is only read */

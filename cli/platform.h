@@ -27,6 +27,11 @@
  * the system has it otherwise. */
 void platform_begin(int *argc, char ***argv);
 
+/* From now on large blocks of memory go back to the system when they are freed, where the C library
+ * can be told so. For work that allocates such blocks seldom: kept ones would lie in pieces between
+ * others, and double the memory of a gas on several threads. */
+void platform_return_large_blocks(void);
+
 /* ---- Streams --------------------------------------------------------------------------------- */
 
 /* Descriptors of the standard streams, on every system. */

@@ -36,6 +36,14 @@
 
 #define PIPE_PIECE 512 /* bytes; PIPE_BUF is at least that everywhere */
 
+#define LARGE_BLOCK (2 << 20) /* bytes: those that the library offers for huge pages */
+
+void platform_return_large_blocks(void) {
+#if defined(__GLIBC__)
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK); /* else it grows up to 32 MiB */
+#endif
+}
+
 void platform_begin(int *argc, char ***argv) {
     (void)argc, (void)argv;
 }

@@ -46,6 +46,9 @@ static char *narrow(const wchar_t *wide) {
 }
 
 /* The arguments live as long as the process. */
+void platform_return_large_blocks(void) {
+}
+
 void platform_begin(int *argc, char ***argv) {
     int count = 0;
     wchar_t **wide = CommandLineToArgvW(GetCommandLineW(), &count);

@@ -472,6 +472,43 @@ static void what_is_written_is_a_start(void **state) {
         assert_int_equal(shell("cmp 5.xyz again.xyz"), 0);
 }
 
+/* Copies of a box are side by side, in the order of x, y, z, and move differently. */
+static void copies_fill_a_larger_box(void **state) {
+    (void)state;
+    static char text[1 << 16];
+    double edges[3], x[2 * 3 * 20][3], v[2 * 3 * 20][3], r[2 * 3 * 20];
+    assert_int_equal(carom("gas -n 20 --periodic --edges 4,5,6 --fraction .2 --time 1 -o one.xyz"),
+                     0);
+    assert_int_equal(carom("gas --start one.xyz --copies 2,1,3 --time 0 -o six.xyz"), 0);
+    assert_int_equal(carom("gas --start one.xyz --copies 2,1,3 --seed 1 --time 0 -o same.xyz"), 0);
+    assert_int_equal(carom("gas --start one.xyz --copies 2,1,3 --seed 2 --time 0 -o other.xyz"), 0);
+    assert_int_equal(shell("cmp six.xyz same.xyz"), 0);
+    assert_int_not_equal(shell("cmp six.xyz other.xyz"), 0);
+    read_file("six.xyz", text, sizeof(text));
+    const char *box = strstr(text, "Lattice=\"");
+    assert_non_null(box);
+    assert_int_equal(
+        sscanf(box, "Lattice=\"%lf 0 0 0 %lf 0 0 0 %lf\"", &edges[0], &edges[1], &edges[2]), 3);
+    assert_true(edges[0] == 8.0 && edges[1] == 5.0 && edges[2] == 18.0);
+    const char *line = strchr(strchr(text, '\n') + 1, '\n');
+    for (int i = 0; i < 120; ++i, line = strchr(line, '\n')) {
+        int id;
+        assert_int_equal(sscanf(++line, "%*s %lf %lf %lf %lf %lf %lf %lf %*f %d", &x[i][0],
+                                &x[i][1], &x[i][2], &v[i][0], &v[i][1], &v[i][2], &r[i], &id),
+                         8);
+        assert_int_equal(id, i);
+    }
+    for (int i = 0; i < 120; ++i) {
+        const double shift[3] = {4.0 * (i / 20 % 2), 0.0, 6.0 * (i / 40)};
+        for (int axis = 0; axis < 3; ++axis)
+            assert_true(fabs(x[i][axis] - x[i % 20][axis] - shift[axis]) < 1e-14);
+        assert_true(r[i] == r[i % 20]);
+        assert_true(i < 20 || v[i][0] != v[i % 20][0]);
+    }
+    assert_int_equal(carom("gas --start one.xyz --copies 1000000,1000000,1 --time 0"), CLI_INPUT);
+    assert_said("more than the 134217727 spheres");
+}
+
 /* The same three spheres in every format: the same events. */
 static void formats_agree(void **state) {
     (void)state;
@@ -601,6 +638,10 @@ static void bad_starts_are_named(void **state) {
         {"gas --start a.xyz -n 5", "--start brings its own spheres"},
         {"gas --start a.xyz --resume a.gas", "two starts"},
         {"gas --from xyz", "belong to --start"},
+        {"gas --copies 2,2,2", "--copies repeats"},
+        {"gas --start a.xyz --copies 2,2", "--copies takes three whole numbers"},
+        {"gas --start a.xyz --copies 2,0,2", "--copies takes three whole numbers"},
+        {"gas --start a.xyz --copies 1.5,2,2", "--copies takes three whole numbers"},
         {"gas --gr-step 1", "belong to --gr"},
         {"gas --edges 1,2", "--edges takes three numbers"},
         {"gas --edges 1,2,3,4", "--edges takes three numbers"},
@@ -858,6 +899,7 @@ int main(void) {
         cmocka_unit_test(a_full_disk_leaves_the_old_files),
         cmocka_unit_test(a_run_that_fails_keeps_its_frames),
         cmocka_unit_test(what_is_written_is_a_start),
+        cmocka_unit_test(copies_fill_a_larger_box),
         cmocka_unit_test(formats_agree),
         cmocka_unit_test(bad_starts_are_named),
         cmocka_unit_test(events_are_all_there),

@@ -81,7 +81,7 @@ static void a_touching_lattice_separates(void **state) {
         }
         double overlap;
         assert_ok(context, carom_gas_overlap(context, gas, &overlap));
-        assert_true(overlap < 1e-12);
+        assert_true(overlap <= gas_most_overlap(gas));
         carom_gas_destroy(gas);
     }
     carom_context_destroy(context);
@@ -208,7 +208,7 @@ static void the_callers_law_decides(void **state) {
                  "velocity that is not finite");
     double overlap;
     assert_ok(context, carom_gas_overlap(context, gas, &overlap));
-    assert_true(overlap < 1e-12);
+    assert_true(overlap <= gas_most_overlap(gas));
     carom_gas_destroy(gas);
     carom_context_destroy(context);
 }
@@ -261,7 +261,7 @@ static void spheres_come_and_go(void **state) {
     assert_ok(context, carom_gas_advance(context, gas, carom_gas_get_time(gas) + 1.0, NULL, NULL));
     double overlap;
     assert_ok(context, carom_gas_overlap(context, gas, &overlap));
-    assert_true(overlap < 1e-12);
+    assert_true(overlap <= gas_most_overlap(gas));
     carom_gas_spheres_free(&all);
     carom_gas_destroy(gas);
     carom_context_destroy(context);

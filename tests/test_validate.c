@@ -604,7 +604,11 @@ static void broken_spheres_are_found(void **state) {
     BREAK(gas->slot_of[7], gas->slot_of[8], CHECK, "gas: a label and its slot do not agree");
     BREAK(gas->slot_of[7], CAROM_GAS_NO_SLOT, CHECK,
           "gas: the number of spheres is not that of the labels");
-    BREAK(gas->radius[7], 0.5, CHECK, "gas: a radius is out of range");
+    double radii[SPHERES];
+    for (uint32_t i = 0; i < SPHERES; ++i) radii[i] = i == 7 ? 0.5 : 0.4;
+    BREAK(gas->radius, radii, CHECK, "gas: a radius is out of range");
+    BREAK(gas->uniform, false, CHECK, "gas: radii or masses differ and are not there");
+    BREAK(gas->common_mass, 0.0, CHECK, "gas: radii or masses differ and are not there");
     BREAK(gas->bodies[7].v[1], NAN, CHECK, "gas: a body is not finite");
     BREAK(gas->bodies[7].t, gas->now + 1, CHECK, "gas: a body is from the future");
     carom_gas_body near = gas->bodies[8];

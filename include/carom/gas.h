@@ -133,7 +133,7 @@ typedef struct carom_gas carom_gas;
  * - a sphere extends beyond a reflecting side, or is too fast for the tick;
  * - two spheres overlap by more than 1e-9 of the sum of their radii (touching is allowed).
  *
- * Cost: O(n); some 220 to 350 bytes per sphere. */
+ * Cost: O(n); some 200 to 335 bytes per sphere. */
 CAROM_API carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
                                         carom_gas **gas);
 /* NULL is fine. */

@@ -138,6 +138,7 @@ static carom_status gas_check_sphere(carom_context *context, const carom_gas *ga
  * set. */
 static void gas_survey(carom_gas *gas) {
     double volume = 0.0;
+    CAROM_ASSERT(gas->count == 0 || (gas->radius != NULL && gas->mass != NULL));
     gas->largest = 0.0;
     gas->smallest = HUGE_VAL;
     for (uint64_t i = 0; i < gas->count; ++i) {
@@ -274,6 +275,7 @@ carom_status carom_gas_reserve(carom_context *context, carom_gas *gas, uint64_t 
                   {(void **)&gas->trajectories.by_slot, sizeof(*gas->trajectories.by_slot)}};
     if (count > gas->capacity || gas->bodies == NULL) {
         uint64_t capacity = 0;
+        CAROM_ASSERT(gas->count == 0 || (gas->radius != NULL && gas->mass != NULL));
         for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
             void *old = *arrays[i].pointer;
             capacity = 0;
@@ -344,6 +346,20 @@ static void take_out(carom_gas *gas, uint32_t label) {
 /* Predictions per sphere between two checks of the order in memory. */
 #define SORT_AFTER 2
 
+/* Frees the arrays of radii and masses where all are equal: a twentieth of the memory of a gas. An
+ * empty gas is one that a file is read into. */
+static void drop_equal(carom_gas *gas) {
+    if (gas->count == 0) return;
+    if (gas->uniform && gas->radius != NULL) {
+        carom_release(&gas->allocator, gas->radius);
+        gas->radius = NULL;
+    }
+    if (gas->common_mass > 0.0 && gas->mass != NULL) {
+        carom_release(&gas->allocator, gas->mass);
+        gas->mass = NULL;
+    }
+}
+
 static carom_status predict_all(carom_context *context, carom_gas *gas, uint64_t amount) {
     for (uint64_t from = 0, to; from < gas->count; from = to) {
         to = CAROM_MIN(from + CAROM_GAS_LOOK_EVERY, gas->count);
@@ -359,6 +375,7 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t 
     carom_gas_queue_release(gas);
     carom_gas_cells_release(gas);
     carom_gas_lists_release(gas);
+    drop_equal(gas);
     CAROM_TRY(carom_gas_sort(context, gas));
     CAROM_TRY(carom_gas_cells_create(context, gas, amount));
     gas->homes_until = gas->now - 1;
@@ -372,10 +389,11 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t 
         gas->def.queue != CAROM_GAS_QUEUE_TREE; /* a heap takes one change at a time */
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) CAROM_TRY(carom_gas_lists_create(context, gas));
     for (uint64_t i = 0; i < gas->count; ++i) {
+        CAROM_TRY(carom_gas_look(context, i, 0));
         gas->trajectories.by_slot[i].stamp = 0;
         gas->records[i].prediction.side = 0; /* stays 0 where there is nothing to cross */
     }
-    carom_gas_trajectories_renew(gas, false);
+    CAROM_TRY(carom_gas_trajectories_renew(context, gas, false));
     uint64_t predictions = gas->predictions; /* the measures do not count these */
     CAROM_TRY(predict_all(context, gas, amount));
     gas->predictions = predictions;
@@ -474,8 +492,10 @@ static carom_status copy_gas(carom_context *context, const carom_gas *gas, uint6
     if (gas->count == 0) return CAROM_OK;
     memcpy(draft->bodies, gas->bodies, gas->count * sizeof(*gas->bodies));
     memcpy(draft->records, gas->records, gas->count * sizeof(*gas->records));
-    memcpy(draft->radius, gas->radius, gas->count * sizeof(*gas->radius));
-    memcpy(draft->mass, gas->mass, gas->count * sizeof(*gas->mass));
+    for (uint32_t i = 0; i < gas->count; ++i) {
+        draft->radius[i] = carom_gas_radius(gas, i);
+        draft->mass[i] = carom_gas_mass(gas, i);
+    }
     return CAROM_OK;
 }
 

@@ -262,7 +262,7 @@ struct carom_gas {
     uint64_t labels, label_capacity; /* ids given out; capacity of slot_of */
     carom_gas_body *bodies;          /* by slot, like the next three */
     carom_gas_record *records;
-    double *radius, *mass;
+    double *radius, *mass;    /* NULL where all radii, or all masses, are equal */
     uint32_t *slot_of;        /* by label; CAROM_GAS_NO_SLOT when removed */
     bool uniform;             /* all radii are equal */
     double common_mass;       /* 0 where masses differ */
@@ -331,6 +331,11 @@ static inline bool carom_gas_keeps_pace(const carom_gas *gas, const double v[3])
            CAROM_GAS_MOST_STEP * gas->smallest;
 }
 
+/* The arrays of radii and masses exist only where these differ. */
+static inline double carom_gas_radius(const carom_gas *gas, uint32_t slot) {
+    return gas->radius == NULL ? gas->largest : gas->radius[slot];
+}
+
 static inline double carom_gas_contact_distance(const carom_gas *gas, uint32_t i, uint32_t k) {
     return gas->uniform ? gas->largest + gas->largest : gas->radius[i] + gas->radius[k];
 }
@@ -345,7 +350,7 @@ static inline double carom_gas_mass(const carom_gas *gas, uint32_t slot) {
 #define CAROM_GAS_EXTENT_MARGIN       2.5e-7  /* of the radius */
 #define CAROM_GAS_EXTENT_WIDTH_MARGIN 2.5e-10 /* of the longest edge of the box */
 static inline double carom_gas_extent_radius(const carom_gas *gas, uint32_t slot) {
-    return gas->radius[slot] * (1.0 + CAROM_GAS_EXTENT_MARGIN) +
+    return carom_gas_radius(gas, slot) * (1.0 + CAROM_GAS_EXTENT_MARGIN) +
            CAROM_GAS_EXTENT_WIDTH_MARGIN * gas->longest;
 }
 
@@ -370,6 +375,7 @@ typedef enum carom_gas_stop {
     CAROM_GAS_STOP_STEPS,    /* the number of steps is reached */
     CAROM_GAS_STOP_MEMORY,   /* no memory */
     CAROM_GAS_STOP_LISTS,    /* a neighbour list is full: grow the lists and continue */
+    CAROM_GAS_STOP_RENEW,    /* the trajectories end: renew them and continue */
     CAROM_GAS_STOP_COLLAPSE, /* a sphere collides endlessly: `culprit` */
     CAROM_GAS_STOP_RESPONSE, /* the response gave an invalid velocity: `culprit` */
     CAROM_GAS_STOP_FAST      /* `culprit` has become too fast for the tick */
@@ -433,14 +439,19 @@ carom_status carom_gas_resort(carom_context *context, carom_gas *gas);
 /* Present position and velocity. The position is inside the box along periodic axes. */
 void carom_gas_now(const carom_gas *gas, uint32_t slot, double x[3], double v[3]);
 
+/* Gives back the scratch memory of the calling thread where it is large: beside a large gas it
+ * would be a tenth of all memory until the next use. */
+void carom_gas_drop_scratch(carom_context *context);
+
 /* Deepest overlap of all pairs, relative to the sum of radii; `pair` receives the labels. Reports
  * one unit per sphere. */
 carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, double *overlap,
                                uint32_t pair[2]);
 
 /* Recomputes all trajectories from the bodies, with `now` as the common time. Cells and wraps must
- * be set. `predicted`: there are predictions, which must stay valid. */
-void carom_gas_trajectories_renew(carom_gas *gas, bool predicted);
+ * be set. `predicted`: there are predictions, which must stay valid. When it is cancelled, the gas
+ * is no longer ready. */
+carom_status carom_gas_trajectories_renew(carom_context *context, carom_gas *gas, bool predicted);
 
 carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas, uint64_t amount);
 /* Reserves the overflow cells one step may need, in all levels; false when there is no memory. */
@@ -455,11 +466,16 @@ carom_status carom_gas_lists_create(carom_context *context, carom_gas *gas);
 carom_status carom_gas_lists_grow(carom_context *context, carom_gas *gas);
 void carom_gas_lists_release(carom_gas *gas);
 
+/* When it is cancelled, there is no queue, and the next run makes one. */
 carom_status carom_gas_queue_create(carom_context *context, carom_gas *gas);
+static inline bool carom_gas_has_queue(const carom_gas *gas) {
+    return gas->calendar.heads != NULL || gas->tree.heap != NULL;
+}
 /* Removes stale entries or reserves capacity for the next steps; false when there is no memory. */
 bool carom_gas_calendar_reserve(carom_gas *gas);
-/* Makes the calendar of a part of a gas, or of all of it; false when there is no memory. */
-bool carom_gas_calendar_create(carom_gas *gas);
+/* Makes the calendar of a part of a gas, or of all of it; false when there is no memory, or the
+ * work is cancelled. */
+bool carom_gas_calendar_create(carom_context *context, uint32_t worker, carom_gas *gas);
 /* Sorts entries by time. */
 void carom_gas_queue_sort(carom_gas_queue_entry *entries, uint64_t count);
 /* Empties the calendar, chooses the bucket width again and enters all spheres. */

@@ -144,6 +144,7 @@ static bool is_for_threads(const carom_context *context, const carom_gas *gas,
 static carom_status run_until(carom_context *context, carom_gas *gas, double until,
                               const carom_gas_observer *observer) {
     if (!gas->ready) CAROM_TRY(carom_gas_rebuild(context, gas, 0));
+    if (!carom_gas_has_queue(gas)) CAROM_TRY(carom_gas_queue_create(context, gas));
     skip_rest(gas, until);
     carom_gas_goal shown = {carom_gas_get_time(gas), until, 0};
     double quiet_since = shown.start;
@@ -163,6 +164,10 @@ static carom_status run_until(carom_context *context, carom_gas *gas, double unt
         if (stop == CAROM_GAS_STOP_EVENT || (stop == CAROM_GAS_STOP_TIME && last)) return CAROM_OK;
         if (stop == CAROM_GAS_STOP_LISTS) {
             CAROM_TRY(carom_gas_lists_grow(context, gas));
+            continue;
+        }
+        if (stop == CAROM_GAS_STOP_RENEW) {
+            CAROM_TRY(carom_gas_trajectories_renew(context, gas, true));
             continue;
         }
         if (stop != CAROM_GAS_STOP_STEPS && stop != CAROM_GAS_STOP_TIME)

@@ -197,7 +197,7 @@ static void file_extent(carom_gas *gas, uint32_t slot, const double x[3]) {
 static void file_sphere(carom_gas *gas, uint32_t slot) {
     carom_gas_body *body = &gas->bodies[slot];
     carom_gas_home *home = &gas->records[slot].home;
-    const uint32_t level = carom_gas_level_of(gas, gas->radius[slot]);
+    const uint32_t level = carom_gas_level_of(gas, carom_gas_radius(gas, slot));
     carom_gas_cells *cells = carom_gas_cells_of(gas, level);
     double x[3], v[3];
     carom_gas_state_at(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);

@@ -164,6 +164,7 @@ static carom_status count_rows(void *argument, carom_range range) {
     carom_gas_distance_counts *counts = carom_worker_state(&w->states, range.worker);
     if (counts == NULL) return carom_fail_memory(w->context, w->grid->counts * 8, "bins");
     CAROM_CPU_CALL(w->context, carom_gas_distances_count)(w->grid, range.begin, range.end, counts);
+    carom_progress_add(w->context, range.worker, range.end - range.begin);
     return CAROM_OK;
 }
 
@@ -181,13 +182,13 @@ static void add_distance_counts(const count_work *w, double *weights) {
 
 static carom_status count_pairs(carom_context *context, const carom_gas *gas,
                                 carom_gas_distance_grid *grid, double *weights) {
+    const uint64_t rows = (uint64_t)grid->size[1] * grid->size[2];
+    carom_progress_begin(context, "counting pairs", rows);
     CAROM_TRY(sort_positions(context, gas, grid));
     count_work work = {.context = context, .grid = grid};
     CAROM_TRY(carom_worker_states_begin(&work.states, context, sizeof(carom_gas_distance_counts),
                                         begin_counts, &work));
-    uint64_t rows = (uint64_t)grid->size[1] * grid->size[2];
-    carom_status status =
-        carom_parallel_phase(context, "counting pairs", rows, 1, count_rows, &work);
+    carom_status status = carom_parallel_for(context, rows, 1, count_rows, &work);
     if (status == CAROM_OK) add_distance_counts(&work, weights);
     carom_worker_states_release(&work.states);
     return status;
@@ -217,7 +218,7 @@ carom_status carom_gas_count_distances(carom_context *context, const carom_gas *
     choose_distance_cells(&grid, gas);
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = count_pairs(context, gas, &grid, weights);
+    carom_status status = carom_progress_finish(context, count_pairs(context, gas, &grid, weights));
     carom_arena_rewind(scratch, mark);
     return status;
 }

@@ -36,10 +36,10 @@ static double typical_radius(const carom_gas *gas) {
     double largest[RADIUS_CLASSES] = {0.0};
     for (uint64_t i = 0; i < gas->count; ++i) {
         int class;
-        (void)frexp(gas->radius[i] / gas->smallest, &class);
+        (void)frexp(carom_gas_radius(gas, (uint32_t)i) / gas->smallest, &class);
         CAROM_ASSERT(class >= 0 && class < RADIUS_CLASSES);
         ++counts[class];
-        largest[class] = fmax(largest[class], gas->radius[i]);
+        largest[class] = fmax(largest[class], carom_gas_radius(gas, (uint32_t)i));
     }
     for (int class = 0; class < RADIUS_CLASSES; ++class) {
         below += counts[class];
@@ -109,7 +109,7 @@ static void plan_spheres(const carom_gas *gas, levels_plan *plan) {
         plan->largest[k] = 0.0;
     }
     for (uint64_t i = 0; i < gas->count; ++i) {
-        double radius = gas->radius[i];
+        double radius = carom_gas_radius(gas, (uint32_t)i);
         uint32_t k = 0;
         while (radius > plan->limit[k]) ++k;
         ++plan->spheres[k];

@@ -29,8 +29,8 @@ static void gas_measure_get_sphere(const carom_gas *gas, uint32_t slot, carom_ga
     carom_gas_now(gas, slot, x, v);
     sphere->position = (carom_vec3){x[0], x[1], x[2]};
     sphere->velocity = (carom_vec3){v[0], v[1], v[2]};
-    sphere->radius = gas->radius[slot];
-    sphere->mass = gas->mass[slot];
+    sphere->radius = carom_gas_radius(gas, slot);
+    sphere->mass = carom_gas_mass(gas, slot);
 }
 
 carom_status carom_gas_list_spheres(carom_context *context, const carom_gas *gas,
@@ -58,6 +58,14 @@ carom_status carom_gas_find_sphere(carom_context *context, const carom_gas *gas,
     return CAROM_OK;
 }
 
+#define LABELS_AHEAD 16 /* bodies are in the order of space, and sums in that of labels */
+
+static inline __attribute__((always_inline)) void prefetch_label(const carom_gas *gas,
+                                                                 uint64_t label) {
+    if (label >= gas->labels || gas->slot_of[label] == CAROM_GAS_NO_SLOT) return;
+    __builtin_prefetch(&gas->bodies[gas->slot_of[label]]);
+}
+
 carom_status carom_gas_measure(carom_context *context, const carom_gas *gas,
                                carom_gas_measures *m) {
     CAROM_ENTER(context);
@@ -74,8 +82,9 @@ carom_status carom_gas_measure(carom_context *context, const carom_gas *gas,
     double n = (double)gas->count, speeds = 0.0;
     for (uint64_t label = 0; label < gas->labels; ++label) {
         uint32_t slot = gas->slot_of[label];
+        prefetch_label(gas, label + LABELS_AHEAD);
         if (slot == CAROM_GAS_NO_SLOT) continue;
-        double x[3], v[3], mass = gas->mass[slot];
+        double x[3], v[3], mass = carom_gas_mass(gas, slot);
         carom_gas_now(gas, slot, x, v);
         double square = (v[0] * v[0] + v[1] * v[1]) + v[2] * v[2];
         m->energy += 0.5 * mass * square;
@@ -140,16 +149,18 @@ carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
         info->cells[axis] = gas->cells.size[axis];
         info->cell_edge = fmin(info->cell_edge, gas->cells.edge[axis]);
     }
-    info->bytes = sizeof(*gas) + 4 * gas->label_capacity +
-                  gas->capacity * (sizeof(carom_gas_body) + sizeof(carom_gas_record) +
-                                   sizeof(carom_gas_trajectory) + 2 * sizeof(double)) +
-                  (gas->cells.count + gas->cells.overflow_capacity) * sizeof(carom_gas_cell) +
-                  level_bytes(gas) +
-                  (gas->lists.entries != NULL ? gas->count * gas->lists.stride * 4 : 0) +
-                  (gas->lists.centres != NULL ? gas->count * sizeof(carom_gas_centre) : 0) +
-                  gas->calendar.chunk_capacity * sizeof(carom_gas_chunk) +
-                  gas->calendar.window_capacity * sizeof(carom_gas_queue_entry) +
-                  gas->calendar.buckets * 4 + gas->tree.count * 8;
+    info->bytes =
+        sizeof(*gas) + 4 * gas->label_capacity +
+        gas->capacity *
+            (sizeof(carom_gas_body) + sizeof(carom_gas_record) + sizeof(carom_gas_trajectory) +
+             (gas->radius != NULL ? sizeof(*gas->radius) : 0) +
+             (gas->mass != NULL ? sizeof(*gas->mass) : 0)) +
+        (gas->cells.count + gas->cells.overflow_capacity) * sizeof(carom_gas_cell) +
+        level_bytes(gas) + (gas->lists.entries != NULL ? gas->count * gas->lists.stride * 4 : 0) +
+        (gas->lists.centres != NULL ? gas->count * sizeof(carom_gas_centre) : 0) +
+        gas->calendar.chunk_count * sizeof(carom_gas_chunk) +
+        gas->calendar.window_capacity * sizeof(carom_gas_queue_entry) + gas->calendar.buckets * 4 +
+        gas->tree.count * 8;
     return CAROM_OK;
 }
 
@@ -163,10 +174,21 @@ carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
 /* The spheres of some range of radii. Where radii are unlike there is a grid for each power of two
  * of them; a sphere is compared with those of its own grid and of the grids of larger ones, so that
  * each pair is found from the smaller one at least. */
+/* The position in the box, or one rounding outside of it. */
+static inline void overlap_position(const carom_gas *gas, uint32_t slot, double x[3]) {
+    const carom_gas_body *body = &gas->bodies[slot];
+    double v[3];
+    carom_gas_state_at(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
+    for (int axis = 0; axis < 3; ++axis) {
+        const double edge = gas->rules.edge[axis];
+        if (gas->rules.periodic[axis] && !(x[axis] >= 0.0 && x[axis] < edge))
+            x[axis] -= edge * floor(x[axis] / edge);
+    }
+}
+
 typedef struct overlap_grid {
     const carom_gas *gas;
     uint32_t *start, *slots; /* cell -> range of slots */
-    const double *x;         /* three per slot */
     uint32_t size[3];
     uint64_t count;
     double largest; /* radius */
@@ -182,21 +204,25 @@ static uint32_t cell_at(const overlap_grid *grid, const double x[3], int at[3]) 
     return ((uint32_t)at[2] * grid->size[1] + (uint32_t)at[1]) * grid->size[0] + (uint32_t)at[0];
 }
 
-static double overlap_of(const overlap_grid *grid, uint32_t i, uint32_t k) {
-    double square = 0.0, contact = carom_gas_contact_distance(grid->gas, i, k);
+/* Positions are computed for each comparison: an array of them would be a fifteenth of the memory
+ * of a gas. `x` is that of sphere i. */
+static double overlap_of(const overlap_grid *grid, const double x[3], uint32_t i, uint32_t k) {
+    double square = 0.0, contact = carom_gas_contact_distance(grid->gas, i, k), y[3];
+    overlap_position(grid->gas, k, y);
     for (int axis = 0; axis < 3; ++axis) {
-        double d = fabs(grid->x[3 * i + axis] - grid->x[3 * k + axis]);
+        double d = fabs(x[axis] - y[axis]);
         if (grid->gas->rules.periodic[axis]) d = fmin(d, fabs(d - grid->gas->rules.edge[axis]));
         square += d * d;
     }
     return (contact - sqrt(square)) / contact;
 }
 
-/* The deepest overlap with a sphere of the grid that is deeper than `deepest`. */
-static double look_around(const overlap_grid *grid, uint32_t i, double deepest, uint32_t *partner,
-                          uint64_t *looked_at) {
+/* The deepest overlap with a sphere of the grid from slot `first` on that is deeper than `deepest`.
+ */
+static double look_around(const overlap_grid *grid, const double x[3], uint32_t i, uint32_t first,
+                          double deepest, uint32_t *partner, uint64_t *looked_at) {
     int at[3];
-    (void)cell_at(grid, &grid->x[3 * i], at);
+    (void)cell_at(grid, x, at);
     for (int n = 0; n < 27; ++n) {
         int offset[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
         uint32_t to[3];
@@ -210,8 +236,8 @@ static double look_around(const overlap_grid *grid, uint32_t i, double deepest, 
         uint32_t cell = (to[2] * grid->size[1] + to[1]) * grid->size[0] + to[0];
         *looked_at += grid->start[cell + 1] - grid->start[cell];
         for (uint32_t s = grid->start[cell]; s < grid->start[cell + 1]; ++s) {
-            if (grid->slots[s] == i) continue;
-            double overlap = overlap_of(grid, i, grid->slots[s]);
+            if (grid->slots[s] < first) continue;
+            double overlap = overlap_of(grid, x, i, grid->slots[s]);
             if (overlap > deepest) {
                 deepest = overlap;
                 *partner = grid->slots[s];
@@ -230,7 +256,6 @@ typedef struct deepest_overlap {
 typedef struct overlap_work {
     carom_context *context;
     const carom_gas *gas;
-    double *x;
     bool one_grid;
     uint32_t grid_count;
     overlap_grid grids[MOST_OVERLAP_GRIDS]; /* the smallest radii first */
@@ -241,7 +266,7 @@ typedef struct overlap_work {
 static uint32_t overlap_class(const overlap_work *work, uint32_t slot) {
     int class = 0;
     if (work->one_grid) return 0;
-    (void)frexp(work->gas->radius[slot] / work->gas->smallest, &class);
+    (void)frexp(carom_gas_radius(work->gas, slot) / work->gas->smallest, &class);
     CAROM_ASSERT(class >= 0 && class < MOST_OVERLAP_GRIDS);
     return (uint32_t) class;
 }
@@ -249,12 +274,11 @@ static uint32_t overlap_class(const overlap_work *work, uint32_t slot) {
 /* Spheres per range: some milliseconds, and the result of a range is small beside them. */
 #define OVERLAP_GRAIN 2048
 
-static void look_at_walls(const overlap_work *work, uint32_t i, double *deepest,
-                          uint32_t *partner) {
-    const carom_gas *gas = work->gas;
+static void look_at_walls(const carom_gas *gas, const double position[3], uint32_t i,
+                          double *deepest, uint32_t *partner) {
     for (int axis = 0; axis < 3; ++axis) {
         if (gas->rules.periodic[axis]) continue;
-        double x = work->x[3 * i + axis], radius = gas->radius[i];
+        double x = position[axis], radius = carom_gas_radius(gas, i);
         double out = fmax(radius - x, x + radius - gas->rules.edge[axis]) / (2.0 * radius);
         if (!(out > *deepest)) continue;
         *deepest = out;
@@ -269,15 +293,20 @@ static carom_status find_deepest(void *argument, carom_range range) {
     *found = (deepest_overlap){0.0, {0, 0}};
     for (uint64_t i = range.begin; i < range.end; ++i) {
         uint32_t partner = 0;
-        double deepest = 0.0;
-        for (uint32_t k = overlap_class(work, (uint32_t)i); k < work->grid_count; ++k)
+        double deepest = 0.0, x[3];
+        overlap_position(work->gas, (uint32_t)i, x);
+        const uint32_t own = overlap_class(work, (uint32_t)i);
+        for (uint32_t k = own; k < work->grid_count; ++k) {
+            uint32_t first = k == own ? (uint32_t)i + 1 : 0; /* each pair once */
             if (work->grids[k].count != 0)
-                deepest = look_around(&work->grids[k], (uint32_t)i, deepest, &partner, &looked_at);
+                deepest = look_around(&work->grids[k], x, (uint32_t)i, first, deepest, &partner,
+                                      &looked_at);
+        }
         if (looked_at > MOST_UNLOOKED) { /* many spheres in few cells */
             looked_at = 0;
             if (carom_progress_stop(work->context, range.worker)) return CAROM_CANCELLED;
         }
-        look_at_walls(work, (uint32_t)i, &deepest, &partner);
+        look_at_walls(work->gas, x, (uint32_t)i, &deepest, &partner);
         if (deepest > found->overlap) *found = (deepest_overlap){deepest, {(uint32_t)i, partner}};
     }
     carom_progress_add(work->context, range.worker, range.end - range.begin);
@@ -308,47 +337,47 @@ static uint64_t overlap_cells(const overlap_grid *grid) {
 }
 
 /* Sorts the spheres into the cells of their grids. */
-static bool fill_overlap_grids(carom_context *context, overlap_work *work) {
+static carom_status fill_overlap_grids(carom_context *context, overlap_work *work) {
     const carom_gas *gas = work->gas;
     int at[3];
-    double v[3];
-    work->x = CAROM_ARENA_TAKE(carom_scratch(context, 0), double, 3 * gas->count);
-    if (work->x == NULL) return false;
+    double x[3];
     for (uint64_t i = 0; i < gas->count; ++i) {
-        carom_gas_now(gas, (uint32_t)i, &work->x[3 * i], v);
+        CAROM_TRY(carom_gas_look(context, i, 0));
         const uint32_t class = overlap_class(work, (uint32_t)i);
         overlap_grid *grid = &work->grids[class];
         work->grid_count = CAROM_MAX(work->grid_count, class + 1);
         ++grid->count;
-        grid->largest = fmax(grid->largest, gas->radius[i]);
+        grid->largest = fmax(grid->largest, carom_gas_radius(gas, (uint32_t)i));
     }
     for (uint32_t k = 0; k < MOST_OVERLAP_GRIDS; ++k) {
         work->grids[k].gas = gas;
-        work->grids[k].x = work->x;
         if (work->grids[k].count != 0 && !begin_overlap_grid(context, &work->grids[k]))
-            return false;
+            return carom_fail_memory(context, gas->count * 8, "the search for overlaps");
     }
     for (uint64_t i = 0; i < gas->count; ++i) {
+        CAROM_TRY(carom_gas_look(context, i, 0));
         overlap_grid *grid = &work->grids[overlap_class(work, (uint32_t)i)];
-        ++grid->start[cell_at(grid, &work->x[3 * i], at) + 2];
+        overlap_position(gas, (uint32_t)i, x);
+        ++grid->start[cell_at(grid, x, at) + 2];
     }
     for (uint32_t k = 0; k < MOST_OVERLAP_GRIDS; ++k)
         for (uint64_t c = 2; work->grids[k].count != 0 && c < overlap_cells(&work->grids[k]) + 2;
              ++c)
             work->grids[k].start[c] += work->grids[k].start[c - 1];
     for (uint64_t i = 0; i < gas->count; ++i) {
+        CAROM_TRY(carom_gas_look(context, i, 0));
         overlap_grid *grid = &work->grids[overlap_class(work, (uint32_t)i)];
-        grid->slots[grid->start[cell_at(grid, &work->x[3 * i], at) + 1]++] = (uint32_t)i;
+        overlap_position(gas, (uint32_t)i, x);
+        grid->slots[grid->start[cell_at(grid, x, at) + 1]++] = (uint32_t)i;
     }
-    return true;
+    return CAROM_OK;
 }
 
 static carom_status find_deepest_of_all(carom_context *context, const carom_gas *gas,
                                         double *overlap, uint32_t pair[2]) {
     overlap_work work = {.context = context, .gas = gas, .one_grid = !carom_gas_needs_levels(gas)};
     uint64_t ranges = (gas->count + OVERLAP_GRAIN - 1) / OVERLAP_GRAIN;
-    if (!fill_overlap_grids(context, &work))
-        return carom_fail_memory(context, gas->count * 28, "the search for overlaps");
+    CAROM_TRY(fill_overlap_grids(context, &work));
     work.by_range = CAROM_ARENA_TAKE(carom_scratch(context, 0), deepest_overlap, ranges);
     if (work.by_range == NULL)
         return carom_fail_memory(context, ranges * sizeof(*work.by_range), "overlaps");
@@ -362,6 +391,14 @@ static carom_status find_deepest_of_all(carom_context *context, const carom_gas 
     return CAROM_OK;
 }
 
+#define MOST_SCRATCH                                                                               \
+    (UINT64_C(8) << 20) /* bytes that are kept: a gas of half a million has as many */
+
+void carom_gas_drop_scratch(carom_context *context) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    if (scratch->held == 0 && carom_arena_bytes(scratch) > MOST_SCRATCH) carom_arena_free(scratch);
+}
+
 carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, double *overlap,
                                uint32_t pair[2]) {
     carom_arena *scratch = carom_scratch(context, 0);
@@ -370,6 +407,7 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
     pair[0] = pair[1] = 0;
     carom_status status = find_deepest_of_all(context, gas, overlap, pair);
     carom_arena_rewind(scratch, mark);
+    carom_gas_drop_scratch(context);
     return status;
 }
 

@@ -65,9 +65,17 @@ static carom_status gas_neighbour_lists_grow(carom_context *context, carom_gas *
         carom_allocate(&gas->allocator, gas->count * stride + READ_BEHIND, sizeof(*entries));
     if (entries == NULL)
         return carom_fail_memory(context, gas->count * stride * 4, "lists of neighbours");
-    memset(entries, 0, (gas->count * stride + READ_BEHIND) * sizeof(*entries));
-    for (uint64_t i = 0; i < gas->count && lists->entries != NULL; ++i)
-        memcpy(entries + i * stride, lists->entries + i * lists->stride, lists->stride * 4);
+    for (uint64_t i = 0; i < gas->count; ++i) {
+        carom_status status = carom_gas_look(context, i, 0);
+        if (status != CAROM_OK) {
+            carom_release(&gas->allocator, entries);
+            return status;
+        }
+        uint32_t kept = lists->entries != NULL ? lists->stride : 0;
+        if (kept != 0) memcpy(entries + i * stride, lists->entries + i * kept, kept * 4);
+        memset(entries + i * stride + kept, 0, (stride - kept) * 4);
+    }
+    memset(entries + gas->count * stride, 0, READ_BEHIND * sizeof(*entries));
     carom_release(&gas->allocator, lists->entries);
     lists->entries = entries;
     lists->stride = stride;
@@ -81,6 +89,7 @@ carom_status carom_gas_lists_create(carom_context *context, carom_gas *gas) {
     if (lists->centres == NULL)
         return carom_fail_memory(context, gas->count * 16, "centres of lists");
     for (uint32_t i = 0; i < gas->count; ++i) {
+        CAROM_TRY(carom_gas_look(context, i, 0));
         if (!carom_gas_cells_reserve(gas)) return carom_fail_memory(context, gas->count, "cells");
         gas_neighbour_lists_refile(gas, i);
     }

@@ -73,7 +73,7 @@ static inline void carom_gas_list_centre(carom_gas *gas, uint32_t slot) {
         gas->records[slot].home.at[axis] = (uint16_t)(at < 0 ? 0 : at > last ? last : at);
         gas->records[slot].centre[axis] = centre->x[axis] = (float)x[axis];
     }
-    centre->radius = (float)gas->radius[slot];
+    centre->radius = (float)carom_gas_radius(gas, slot);
     carom_gas_list_inside(gas, slot);
 }
 

@@ -25,31 +25,51 @@ static uint32_t gas_order_spread(uint32_t v) {
     return (v | v << 2) & 0x09249249;
 }
 
-/* Moves slot order[k] to slot k, along the cycles of the permutation. Overwrites `order`. */
-static void permute(carom_gas *gas, uint32_t *order) {
+/* A sphere on its way to another slot. */
+typedef struct moved_sphere {
+    carom_gas_body body;
+    carom_gas_record record;
+    double radius, mass; /* where they differ */
+} moved_sphere;
+
+static moved_sphere take_sphere(const carom_gas *gas, uint32_t slot) {
+    moved_sphere moved = {gas->bodies[slot], gas->records[slot], 0.0, 0.0};
+    if (gas->radius != NULL) moved.radius = gas->radius[slot];
+    if (gas->mass != NULL) moved.mass = gas->mass[slot];
+    return moved;
+}
+
+static void set_sphere(carom_gas *gas, uint32_t slot, const moved_sphere *moved) {
+    gas->bodies[slot] = moved->body;
+    gas->records[slot] = moved->record;
+    if (gas->radius != NULL) gas->radius[slot] = moved->radius;
+    if (gas->mass != NULL) gas->mass[slot] = moved->mass;
+    gas->slot_of[moved->record.label] = slot;
+}
+
+/* Moves slot order[k] to slot k, along the cycles of the permutation. Overwrites `order`. When it
+ * is cancelled, the spheres that have not moved are in slots of their own all the same. */
+static carom_status permute(carom_context *context, carom_gas *gas, uint32_t *order) {
+    uint64_t moves = 0;
     for (uint32_t start = 0; start < gas->count; ++start) {
         if (order[start] == start) continue;
-        carom_gas_body body = gas->bodies[start];
-        carom_gas_record record = gas->records[start];
-        double radius = gas->radius[start], mass = gas->mass[start];
+        const moved_sphere first = take_sphere(gas, start);
+        carom_status status = CAROM_OK;
         uint32_t to = start;
-        while (order[to] != start) {
+        while (order[to] != start && status == CAROM_OK) {
             uint32_t from = order[to];
-            gas->bodies[to] = gas->bodies[from];
-            gas->records[to] = gas->records[from];
-            gas->radius[to] = gas->radius[from];
-            gas->mass[to] = gas->mass[from];
+            const moved_sphere next = take_sphere(gas, from);
+            set_sphere(gas, to, &next);
             order[to] = to;
             to = from;
+            status = carom_gas_look(context, ++moves, 0);
         }
-        gas->bodies[to] = body;
-        gas->records[to] = record;
-        gas->radius[to] = radius;
-        gas->mass[to] = mass;
+        set_sphere(gas, to, &first);
         order[to] = to;
+        CAROM_TRY(status);
     }
     for (uint32_t i = 0; i < gas->count; ++i) CAROM_ASSERT(order[i] == i);
-    for (uint32_t i = 0; i < gas->count; ++i) gas->slot_of[gas->records[i].label] = i;
+    return CAROM_OK;
 }
 
 carom_status carom_gas_sort(carom_context *context, carom_gas *gas) {
@@ -75,8 +95,9 @@ carom_status carom_gas_sort(carom_context *context, carom_gas *gas) {
         order[i] = (uint32_t)i;
     }
     if (status == CAROM_OK) status = carom_sort_keys(context, keys, order, gas->count);
-    if (status == CAROM_OK) permute(gas, order);
+    if (status == CAROM_OK) status = permute(context, gas, order);
     carom_arena_rewind(scratch, mark);
+    carom_gas_drop_scratch(context);
     return status;
 }
 

@@ -14,10 +14,10 @@
 
 #include "base/array.h"
 
-#define BUCKET_TARGET  8  /* current entries; 4 to 16 are equally fast */
+#define BUCKET_TARGET  16 /* current entries; 4 to 16 are equally fast, and 16 take least memory */
 #define FEWEST_BUCKETS 64 /* their width is checked every half revolution, some 250 events */
 #define GAS_QUEUE_SPHERES_PER_BUCKET                                                               \
-    4 /* spheres per bucket of the ring, at most; more than half as many */
+    8 /* spheres per bucket of the ring, at most; more than half as many */
 #define GAS_QUEUE_BUCKET_TOLERANCE                                                                 \
     4 /* factor by which buckets may be fuller or emptier than the target */
 #define GAS_QUEUE_MOST_SHIFT 56 /* 64 buckets of 2^56 ticks are more than the horizon */
@@ -27,11 +27,14 @@
 #define SPARE_CHUNKS  64 /* so that chunks are reserved once in many steps */
 #define REFILL_CHUNKS 80 /* that a refill leaves free, for the steps after it */
 #define MOST_REFILL   96 /* the same where each sphere has a chunk of its own */
+#define CHUNK_STEP    32 /* of the chunks so far, are linked at once, and one more */
 #define MOST_DEALT    64 /* entries sorted by distribution first: 1 KiB on the stack */
 #define DEALT_BITS    4  /* of the time by which they are distributed */
 
 /* ---- Allocation ------------------------------------------------------------------------------ */
 
+/* Chunks that are free are linked, so the first use of one touches its memory. Only some more than
+ * needed are linked at a time: what is never touched takes no memory. */
 static bool reserve_chunks(carom_gas *gas, uint64_t free_needed) {
     carom_gas_calendar *calendar = &gas->calendar;
     if (calendar->free_count >= free_needed) return true;
@@ -43,7 +46,8 @@ static bool reserve_chunks(carom_gas *gas, uint64_t free_needed) {
         if (chunks == NULL) return false;
         calendar->chunks = chunks;
     }
-    for (; calendar->chunk_count < calendar->chunk_capacity; ++calendar->chunk_count) {
+    uint64_t linked = CAROM_MIN(needed + needed / CHUNK_STEP, calendar->chunk_capacity);
+    for (; calendar->chunk_count < linked; ++calendar->chunk_count) {
         calendar->chunks[calendar->chunk_count].next = calendar->free_chunk;
         calendar->free_chunk = (uint32_t)calendar->chunk_count;
         ++calendar->free_count;
@@ -179,7 +183,13 @@ static bool look_at_overflow(carom_gas *gas) {
     return true;
 }
 
-static bool refill_from(carom_gas *gas, int64_t from);
+/* Whoever waits for a calendar of all spheres; nobody during a run. */
+typedef struct calendar_watch {
+    carom_context *context; /* or NULL */
+    uint32_t worker;
+} calendar_watch;
+
+static bool refill_from(carom_gas *gas, int64_t from, calendar_watch watch);
 
 /* Called after half a revolution: checks the bucket width and examines the overflow. A refill goes
  * on from here, not from now: in a part the clock stands still while spheres are kept, and the next
@@ -193,7 +203,8 @@ static bool turn_half(carom_gas *gas) {
     calendar->loaded = 0;
     calendar->loaded_from = (uint64_t)calendar->base;
     if (overfull || empty)
-        return refill_from(gas, CAROM_MAX(gas->now, calendar->base << calendar->shift));
+        return refill_from(gas, CAROM_MAX(gas->now, calendar->base << calendar->shift),
+                           (calendar_watch){NULL, 0});
     if (!look_at_overflow(gas)) return false;
     calendar->next_look = calendar->base + calendar->buckets / 2;
     return true;
@@ -309,27 +320,48 @@ static void choose_width(carom_gas *gas, int64_t from) {
     calendar->shift = shift;
 }
 
+/* Chunks that hold so many entries of each of so many spheres, and those of the steps after. */
+static uint64_t most_chunks(const carom_gas_calendar *calendar, uint64_t entries,
+                            uint64_t spheres) {
+    uint64_t full = entries * spheres / CAROM_GAS_CHUNK_SLOTS + 1 + calendar->buckets + 1;
+    return CAROM_MIN(full + REFILL_CHUNKS, entries * spheres + MOST_REFILL);
+}
+
+#define GAS_QUEUE_SPHERES_PER_LOOK 4096 /* of a calendar that is filled: some 0.3 ms */
+
+static bool is_stopped(calendar_watch watch, uint64_t i) {
+    return i % GAS_QUEUE_SPHERES_PER_LOOK == 0 && watch.context != NULL &&
+           carom_progress_stop(watch.context, watch.worker);
+}
+
+/* Makes at least `most` chunks, some at a time: their memory is touched for the first time. */
+static bool reserve_all_chunks(carom_gas *gas, uint64_t most, calendar_watch watch) {
+    carom_gas_calendar *calendar = &gas->calendar;
+    while (calendar->chunk_count < most) {
+        uint64_t more = CAROM_MIN(most - calendar->chunk_count, GAS_QUEUE_SPHERES_PER_LOOK);
+        if (is_stopped(watch, 0) || !reserve_chunks(gas, calendar->free_count + more)) return false;
+    }
+    return true;
+}
+
 /* Enters all spheres again: in the window those that are due before tick `from`, where the buckets
  * begin. What a part has kept has no entry. A follower that another part files stays one. */
-static bool refill_from(carom_gas *gas, int64_t from) {
+static bool refill_from(carom_gas *gas, int64_t from, calendar_watch watch) {
     carom_gas_calendar *calendar = &gas->calendar;
     uint64_t spheres = 0, early = 0;
     for (uint64_t i = 0; i < gas->count; ++i) {
+        if (is_stopped(watch, i)) return false;
         if (!carom_gas_files(gas, (uint32_t)i)) continue;
         ++spheres;
         early += carom_gas_due(&gas->records[i].prediction) < from;
     }
-    uint64_t most = spheres / CAROM_GAS_CHUNK_SLOTS + 1 + calendar->buckets + 1 + REFILL_CHUNKS;
-    uint64_t each = spheres + MOST_REFILL;
-    if (most > each) most = each;
-    if (calendar->chunk_count < most &&
-        !reserve_chunks(gas, calendar->free_count + (most - calendar->chunk_count)))
-        return false;
+    if (!reserve_all_chunks(gas, most_chunks(calendar, 1, spheres), watch)) return false;
     if (!reserve_window(gas, early + WINDOW_SPARE)) return false;
     choose_width(gas, from);
     calendar->free_chunk = CAROM_GAS_EMPTY;
     calendar->free_count = 0;
     for (uint64_t i = calendar->chunk_count; i-- > 0;) {
+        if (is_stopped(watch, i)) return false;
         calendar->chunks[i].next = calendar->free_chunk;
         calendar->free_chunk = (uint32_t)i;
         ++calendar->free_count;
@@ -344,6 +376,7 @@ static bool refill_from(carom_gas *gas, int64_t from) {
     calendar->loaded = 0;
     calendar->loaded_from = (uint64_t)calendar->base;
     for (uint64_t i = 0; i < gas->count; ++i) {
+        if (is_stopped(watch, i)) return false;
         if (!carom_gas_owns(gas, (uint32_t)i)) continue;
         uint32_t *follower = &gas->records[i].follower;
         if (*follower != CAROM_GAS_NO_SLOT && carom_gas_owns(gas, *follower))
@@ -354,18 +387,24 @@ static bool refill_from(carom_gas *gas, int64_t from) {
 }
 
 bool carom_gas_calendar_refill(carom_gas *gas) {
-    return refill_from(gas, gas->now);
+    return refill_from(gas, gas->now, (calendar_watch){NULL, 0});
 }
 
-bool carom_gas_calendar_create(carom_gas *gas) {
+bool carom_gas_calendar_create(carom_context *context, uint32_t worker, carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
+    const uint64_t spheres = carom_gas_queue_spheres(gas);
     uint32_t buckets = FEWEST_BUCKETS;
-    while (buckets < carom_gas_queue_spheres(gas) / GAS_QUEUE_SPHERES_PER_BUCKET) buckets *= 2;
+    while (buckets < spheres / GAS_QUEUE_SPHERES_PER_BUCKET) buckets *= 2;
     CAROM_ASSERT((buckets & (buckets - 1)) == 0);
     *calendar = (carom_gas_calendar){.free_chunk = CAROM_GAS_EMPTY, .buckets = buckets};
+    /* Addresses for as many chunks as are ever needed but for chance: growing would copy them. */
+    uint64_t most = most_chunks(calendar, CAROM_GAS_ENTRIES_PER_SPHERE, spheres);
+    calendar->chunks = carom_array_grow(&gas->allocator, NULL, 0, most, sizeof(*calendar->chunks),
+                                        &calendar->chunk_capacity);
     calendar->heads = carom_allocate(&gas->allocator, buckets + 1, sizeof(*calendar->heads));
-    return calendar->heads != NULL && reserve_window(gas, 4 * WINDOW_SPARE) &&
-           carom_gas_calendar_refill(gas);
+    return calendar->heads != NULL && calendar->chunks != NULL &&
+           reserve_window(gas, 4 * WINDOW_SPARE) &&
+           refill_from(gas, gas->now, (calendar_watch){context, worker});
 }
 
 static carom_status create_tree(carom_context *context, carom_gas *gas) {
@@ -387,9 +426,10 @@ static carom_status create_tree(carom_context *context, carom_gas *gas) {
 carom_status carom_gas_queue_create(carom_context *context, carom_gas *gas) {
     carom_gas_queue_release(gas);
     if (gas->def.queue == CAROM_GAS_QUEUE_TREE) return create_tree(context, gas);
-    if (!carom_gas_calendar_create(gas))
-        return carom_fail_memory(context, gas->count * 32, "the calendar of events");
-    return CAROM_OK;
+    if (carom_gas_calendar_create(context, 0, gas)) return CAROM_OK;
+    carom_gas_queue_release(gas);
+    CAROM_TRY(carom_progress_look(context));
+    return carom_fail_memory(context, gas->count * 32, "the calendar of events");
 }
 
 void carom_gas_queue_release(carom_gas *gas) {

@@ -120,7 +120,7 @@ static void find_loads(const carom_gas *gas, level_load loads[CAROM_GAS_MOST_LEV
         level_load *load = &loads[gas->records[i].home.extra];
         const double *v = gas->bodies[i].v;
         load->count += 1.0;
-        load->radius += gas->radius[i];
+        load->radius += carom_gas_radius(gas, (uint32_t)i);
         load->square += v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
     }
     for (uint32_t m = 0; m < levels; ++m) {
@@ -282,7 +282,7 @@ void carom_gas_regions_mark(const carom_gas *gas, carom_gas_windows *windows) {
     memset(windows->near, 0,
            (uint64_t)cells->size[0] * cells->size[1] * cells->size[2] * sizeof(*windows->near));
     for (uint64_t i = 0; i < windows->coarse_count; ++i) {
-        double x[3], v[3], radius = gas->radius[windows->coarse[i]];
+        double x[3], v[3], radius = carom_gas_radius(gas, windows->coarse[i]);
         carom_gas_now(gas, windows->coarse[i], x, v);
         fastest = fmax(fastest, sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));
         mark_ball(gas, windows, x, radius + reach, fmax(radius - reach, 0.0));

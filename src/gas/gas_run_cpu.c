@@ -509,7 +509,8 @@ static inline void scan_alone(const carom_gas *gas, uint32_t slot, carom_gas_rec
             for (int high = 0; high < 2; ++high) {
                 if (!rules->accelerated && !(high == 0 ? body->v[axis] < 0.0 : body->v[axis] > 0.0))
                     continue;
-                int64_t time = carom_gas_wall_time(rules, body, gas->radius[slot], axis, high);
+                int64_t time =
+                    carom_gas_wall_time(rules, body, carom_gas_radius(gas, slot), axis, high);
                 gas_run_cpu_offer(gas, slot, record, time, CAROM_GAS_PREDICTION_WALL,
                                   (uint32_t)(2 * axis + high), 0, no_image);
             }
@@ -1963,8 +1964,8 @@ static void show_sphere(const carom_gas *gas, uint32_t slot, const carom_gas_bod
                         carom_gas_sphere *sphere) {
     sphere->position = (carom_vec3){body->x[0], body->x[1], body->x[2]};
     sphere->velocity = (carom_vec3){body->v[0], body->v[1], body->v[2]};
-    sphere->radius = gas->radius[slot];
-    sphere->mass = gas->mass[slot];
+    sphere->radius = carom_gas_radius(gas, slot);
+    sphere->mass = carom_gas_mass(gas, slot);
 }
 
 /* False when the velocity is not finite or too fast for the tick. */
@@ -1981,7 +1982,8 @@ static bool respond_pair(carom_gas *gas, uint32_t slot_a, uint32_t slot_b, const
                          const carom_gas_event *event) {
     carom_gas_body a = gas->bodies[slot_a], b = gas->bodies[slot_b];
     carom_gas_contact contact =
-        carom_gas_meet(&gas->rules, &a, &b, image, gas->now, gas->mass[slot_a], gas->mass[slot_b]);
+        carom_gas_meet(&gas->rules, &a, &b, image, gas->now, carom_gas_mass(gas, slot_a),
+                       carom_gas_mass(gas, slot_b));
     carom_gas_body before_a = gas->bodies[slot_a], before_b = gas->bodies[slot_b];
     carom_gas_rewrite(&gas->rules, &before_a, gas->now);
     carom_gas_rewrite(&gas->rules, &before_b, gas->now);
@@ -1997,7 +1999,7 @@ static bool respond_pair(carom_gas *gas, uint32_t slot_a, uint32_t slot_b, const
     if (!take_velocity(gas, &a, &sphere_a) || !take_velocity(gas, &b, &sphere_b)) return false;
     double push = (b.v[0] - before_b.v[0]) * n.x + (b.v[1] - before_b.v[1]) * n.y +
                   (b.v[2] - before_b.v[2]) * n.z;
-    carom_gas_total_add(&gas->virial, gas->mass[slot_b] * push * distance);
+    carom_gas_total_add(&gas->virial, carom_gas_mass(gas, slot_b) * push * distance);
     gas->bodies[slot_a] = a;
     gas->bodies[slot_b] = b;
     return true;
@@ -2148,7 +2150,8 @@ carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t 
         if (carom_gas_due(&gas->records[slot].prediction) > gas->trajectories.until ||
             gas->trajectories.fast > gas->trajectories.most_fast) {
             gas->now = carom_gas_due(&gas->records[slot].prediction);
-            carom_gas_trajectories_renew(gas, true);
+            if (gas->def.queue == CAROM_GAS_QUEUE_CALENDAR) carom_gas_calendar_put(gas, slot);
+            return CAROM_GAS_STOP_RENEW;
         }
         if (is_internal(gas, slot)) {
             if (!do_internal(gas, slot)) return CAROM_GAS_STOP_LISTS;

@@ -138,8 +138,8 @@ static void put_spheres(carom_writer *s, const carom_gas *gas) {
         for (int axis = 0; axis < 3; ++axis) put_double(s, body->v[axis]);
         gas_save_put(s, (uint64_t)(body->t - late_epochs(gas) * CAROM_GAS_EPOCH));
         gas_save_put(s, 0); /* spare */
-        put_double(s, gas->radius[slot]);
-        put_double(s, gas->mass[slot]);
+        put_double(s, carom_gas_radius(gas, slot));
+        put_double(s, carom_gas_mass(gas, slot));
     }
 }
 

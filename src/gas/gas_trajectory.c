@@ -104,7 +104,7 @@ static double set_level_growth(carom_gas *gas, double length) {
     return most;
 }
 
-void carom_gas_trajectories_renew(carom_gas *gas, bool predicted) {
+carom_status carom_gas_trajectories_renew(carom_context *context, carom_gas *gas, bool predicted) {
     carom_gas_trajectories *trajectories = &gas->trajectories;
     double length = 2.0 * (gas->levels.count == 0 ? gas->largest : gas->levels.typical);
     double time = typical_time(gas, length), path = find_path(&gas->cells, gas->largest);
@@ -148,7 +148,15 @@ void carom_gas_trajectories_renew(carom_gas *gas, bool predicted) {
         trajectories->shift[code][3] = 0.0f;
     }
     trajectories->fast = 0;
-    for (uint64_t i = 0; i < gas->count; ++i) carom_gas_trajectory_write(gas, (uint32_t)i);
+    for (uint64_t i = 0; i < gas->count; ++i) {
+        carom_gas_trajectory_write(gas, (uint32_t)i);
+        carom_status status = carom_gas_look(context, i, 0);
+        if (status != CAROM_OK) {
+            gas->ready = false;
+            return status;
+        }
+    }
     CAROM_ASSERT(trajectories->fast <= gas->count);
     trajectories->most_fast = 2 * trajectories->fast + gas->count / FAST_SHARE + LEAST_FAST_SPHERES;
+    return CAROM_OK;
 }

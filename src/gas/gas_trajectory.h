@@ -56,7 +56,7 @@ static inline void carom_gas_trajectory_write(carom_gas *gas, uint32_t slot) {
         trajectory->v[axis] = (float)v;
     }
     double radius = trajectories->common_radius;
-    if (!(radius > 0.0)) radius = gas->radius[slot] * trajectories->per_length;
+    if (!(radius > 0.0)) radius = carom_gas_radius(gas, slot) * trajectories->per_length;
     double growth = trajectories->growth_by_speed * sqrt(square);
     double constant = gas->levels.count == 0
                           ? trajectories->growth

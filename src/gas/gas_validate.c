@@ -35,9 +35,12 @@ static const char *validate_labels(const carom_gas *gas) {
             return "gas: a label and its slot do not agree";
     }
     if (present != gas->count) return "gas: the number of spheres is not that of the labels";
+    if ((!gas->uniform && gas->radius == NULL) || (!(gas->common_mass > 0.0) && gas->mass == NULL))
+        return "gas: radii or masses differ and are not there";
     for (uint64_t i = 0; i < gas->count; ++i) {
         const carom_gas_body *body = &gas->bodies[i];
-        if (!(gas->radius[i] >= gas->smallest && gas->radius[i] <= gas->largest))
+        double radius = carom_gas_radius(gas, (uint32_t)i);
+        if (!(radius >= gas->smallest && radius <= gas->largest))
             return "gas: a radius is out of range";
         for (int axis = 0; axis < 3; ++axis)
             if (!isfinite(body->x[axis]) || !isfinite(body->v[axis]))
@@ -141,7 +144,7 @@ static bool is_at_home(const carom_gas *gas, uint32_t slot) {
     const carom_gas_cells *cells = carom_gas_cells_seen(gas, carom_gas_level_at(gas, slot));
     bool extent = gas->method == CAROM_GAS_METHOD_EXTENT;
     double tolerance = POSITION_TOLERANCE * gas->largest + POSITION_TOLERANCE_BOX * gas->longest;
-    double x[3], radius = extent ? gas->radius[slot] : 0.0;
+    double x[3], radius = extent ? carom_gas_radius(gas, slot) : 0.0;
     gas_validate_position_of(gas, slot, x);
     for (int axis = 0; axis < 3; ++axis) {
         double edge = cells->edge[axis], low = (double)home->at[axis] * edge;
@@ -171,7 +174,7 @@ static const char *validate_levels(const carom_gas *gas) {
         }
     }
     for (uint32_t slot = 0; slot < gas->count && gas->levels.count != 0; ++slot)
-        if (gas->records[slot].home.extra != carom_gas_level_of(gas, gas->radius[slot]))
+        if (gas->records[slot].home.extra != carom_gas_level_of(gas, carom_gas_radius(gas, slot)))
             return "gas: a sphere is not in the level of its radius";
     return NULL;
 }
@@ -358,7 +361,7 @@ static const char *validate_trajectories(const carom_gas *gas) {
     if (gas->now > trajectories->until) return NULL; /* renewed before the next event */
     for (uint32_t slot = 0; slot < gas->count; ++slot) {
         const carom_gas_trajectory *t = &trajectories->by_slot[slot];
-        double x[3], speed = 0.0, radius = gas->radius[slot] * trajectories->per_length;
+        double x[3], speed = 0.0, radius = carom_gas_radius(gas, slot) * trajectories->per_length;
         if (!(t->v[0] == t->v[0])) continue; /* too fast for floats */
         gas_validate_position_of(gas, slot, x);
         for (int axis = 0; axis < 3; ++axis) speed += (double)t->v[axis] * (double)t->v[axis];
@@ -412,8 +415,8 @@ static const char *validate_predictions(const carom_gas *gas) {
         int64_t due = carom_gas_due(&gas->records[a].prediction);
         for (int side = 0; side < 6; ++side)
             if (!gas->rules.periodic[side / 2] &&
-                carom_gas_wall_time(&gas->rules, &gas->bodies[a], gas->radius[a], side / 2,
-                                    side % 2) < due)
+                carom_gas_wall_time(&gas->rules, &gas->bodies[a], carom_gas_radius(gas, a),
+                                    side / 2, side % 2) < due)
                 return "gas: a sphere meets a wall before it is due";
         for (uint32_t b = a + 1; b < gas->count; ++b) {
             int64_t other = carom_gas_due(&gas->records[b].prediction);
@@ -436,7 +439,7 @@ const char *carom_gas_validate(carom_context *context, const carom_gas *gas) {
     if (message != NULL || !gas->ready) return message;
     message = gas_validate_cells(gas);
     if (message == NULL) message = gas_validate_lists(gas);
-    if (message == NULL) message = validate_queue(gas);
+    if (message == NULL && carom_gas_has_queue(gas)) message = validate_queue(gas);
     if (message == NULL) message = validate_trajectories(gas);
     return message == NULL ? validate_predictions(gas) : message;
 }

@@ -895,7 +895,8 @@ static carom_status create_calendars(void *argument, carom_range range) {
         prepare_copy(w->windows, w->gas, &w->windows->parts[lane], w->gas->now);
         carom_gas *copy = &w->windows->gases[lane];
         copy->calendar = (carom_gas_calendar){0};
-        if (!carom_gas_calendar_create(copy)) return CAROM_NO_MEMORY;
+        if (!carom_gas_calendar_create(w->context, range.worker, copy))
+            return carom_progress_cancelled(w->context) ? CAROM_CANCELLED : CAROM_NO_MEMORY;
     }
     return CAROM_OK;
 }
@@ -957,7 +958,7 @@ static carom_status run_all_windows(pass_work *work, int64_t goal, carom_gas_goa
         double begin = carom_time_seconds();
         if (gas->now >= gas->trajectories.until ||
             gas->trajectories.fast > gas->trajectories.most_fast) {
-            carom_gas_trajectories_renew(gas, true);
+            CAROM_TRY(carom_gas_trajectories_renew(work->context, gas, true));
             undone = true;
         }
         if (undone) {
@@ -1025,8 +1026,10 @@ carom_status carom_gas_run_windows(carom_context *context, carom_gas *gas, int64
     end_windows(gas, &windows);
     CAROM_RELEASE_ALL(&gas->allocator, stream.order[0].data, stream.order[1].data,
                       stream.ends.data);
+    carom_gas_queue_release(gas);
+    if (status == CAROM_CANCELLED) return status; /* the next run makes the queue */
     carom_status queued = carom_gas_queue_create(context, gas);
-    gas->ready = queued == CAROM_OK;
+    if (queued != CAROM_OK && queued != CAROM_CANCELLED) gas->ready = false;
     (void)end_phase(gas, CAROM_GAS_PHASE_SETUP, begin);
     return status != CAROM_OK ? status : queued;
 }

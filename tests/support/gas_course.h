@@ -42,8 +42,14 @@ void gas_assert_event(const carom_gas *gas, const carom_gas_event *event,
                       const gas_oracle_event *wanted);
 /* Fails the test unless all bodies are the oracle's, bit for bit. */
 void gas_assert_bodies(const carom_gas *gas, const gas_oracle *oracle);
-/* Deepest overlap of two spheres, in any image, or of a sphere and a wall, in units of the sum of
- * radii: all pairs in long double. 0 when none. */
+/* Deepest overlap of two spheres, in any image, or of a sphere and a wall, in roundings of a
+ * position (GAS_ROUNDING of the longest edge): all pairs in long double. Below zero when none. */
 double gas_deepest_overlap(const carom_gas *gas);
+/* Fails the test where spheres overlap by more than rounding can make them, or carom_gas_overlap
+ * says otherwise. */
+void gas_assert_apart(carom_context *context, const carom_gas *gas);
+/* What carom_gas_overlap may find at most: the same bound in units of the sum of radii, for the
+ * smallest spheres. */
+double gas_most_overlap(const carom_gas *gas);
 
 #endif
