@@ -171,9 +171,6 @@ carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
 /* Pairs between checks for cancellation: some 5 ms. */
 #define MOST_UNLOOKED (UINT64_C(1) << 20)
 
-/* The spheres of some range of radii. Where radii are unlike there is a grid for each power of two
- * of them; a sphere is compared with those of its own grid and of the grids of larger ones, so that
- * each pair is found from the smaller one at least. */
 /* The position in the box, or one rounding outside of it. */
 static inline void overlap_position(const carom_gas *gas, uint32_t slot, double x[3]) {
     const carom_gas_body *body = &gas->bodies[slot];
@@ -186,6 +183,9 @@ static inline void overlap_position(const carom_gas *gas, uint32_t slot, double 
     }
 }
 
+/* The spheres of some range of radii. Where radii are unlike there is a grid for each power of two
+ * of them; a sphere is compared with those of its own grid and of the grids of larger ones, so that
+ * each pair is found from the smaller one at least. */
 typedef struct overlap_grid {
     const carom_gas *gas;
     uint32_t *start, *slots; /* cell -> range of slots */
@@ -199,22 +199,26 @@ typedef struct overlap_grid {
 static uint32_t cell_at(const overlap_grid *grid, const double x[3], int at[3]) {
     for (int axis = 0; axis < 3; ++axis) {
         double cell = x[axis] / grid->gas->rules.edge[axis] * grid->size[axis];
-        at[axis] = (int)fmin(fmax(cell, 0.0), grid->size[axis] - 1.0);
+        double last = grid->size[axis] - 1.0;
+        cell = CAROM_MAX(cell, 0.0);
+        at[axis] = (int)CAROM_MIN(cell, last);
     }
     return ((uint32_t)at[2] * grid->size[1] + (uint32_t)at[1]) * grid->size[0] + (uint32_t)at[0];
 }
 
-/* Positions are computed for each comparison: an array of them would be a fifteenth of the memory
- * of a gas. `x` is that of sphere i. */
+/* How deep spheres i, whose position is x, and k overlap; 0 where they do not. Positions are computed
+ * for each comparison: an array of them would be a fifteenth of the memory of a gas. */
 static double overlap_of(const overlap_grid *grid, const double x[3], uint32_t i, uint32_t k) {
     double square = 0.0, contact = carom_gas_contact_distance(grid->gas, i, k), y[3];
     overlap_position(grid->gas, k, y);
     for (int axis = 0; axis < 3; ++axis) {
         double d = fabs(x[axis] - y[axis]);
-        if (grid->gas->rules.periodic[axis]) d = fmin(d, fabs(d - grid->gas->rules.edge[axis]));
+        double around = fabs(d - grid->gas->rules.edge[axis]);
+        if (grid->gas->rules.periodic[axis]) d = CAROM_MIN(d, around);
         square += d * d;
     }
-    return (contact - sqrt(square)) / contact;
+    /* Roots are rounded monotonously, so that of a larger square is not below the contact. */
+    return square > contact * contact ? 0.0 : (contact - sqrt(square)) / contact;
 }
 
 /* The deepest overlap with a sphere of the grid from slot `first` on that is deeper than `deepest`.
