@@ -43,7 +43,8 @@ static size_t edit_distance(const char *a, const char *b) {
 
 const char *args_did_you_mean(const char *word, const char *const *names) {
     const char *best = NULL;
-    size_t length = strlen(word), best_distance = 1 + length / 3; /* more is another word */
+    size_t length = strlen(word);
+    size_t best_distance = length > 3 ? 1 + length / 3 : 1; /* more is another word */
     for (; *names != NULL; ++names) {
         size_t distance = edit_distance(word, *names);
         bool begins = length >= 2 && strncmp(word, *names, length) == 0;
@@ -171,12 +172,14 @@ static bool store(const arg_option *option, const char *text, void *values, arg_
     case ARG_LIST:
         return add_to_list(option, text, offset, result);
     case ARG_COUNT:
-        if (args_read_count(text, &count)) {
+    case ARG_SOME:
+        if (args_read_count(text, &count) && (option->kind == ARG_COUNT || count != 0)) {
             memcpy(offset, &count, sizeof(count));
             return true;
         }
         snprintf(result->message, sizeof(result->message),
-                 "%s takes a whole number such as 8, 10k or 1e6, not '%.80s'", option->name, text);
+                 "%s takes a whole number%s such as 8, 10k or 1e6, not '%.80s'", option->name,
+                 option->kind == ARG_SOME ? " from 1 on" : "", text);
         return false;
     case ARG_NUMBER:
     case ARG_SIZE:

@@ -16,6 +16,7 @@ typedef enum arg_kind {
     ARG_INPUT,  /* const char *: a file that is read */
     ARG_OUTPUT, /* const char *: a file that is written; the tool refuses one that it reads, too */
     ARG_COUNT,  /* uint64_t: 12, 10k, 2.5M, 1e6, exactly; k, M, G are powers of 1000 */
+    ARG_SOME,   /* the same from 1 on: 0 would mean that the option is not given */
     ARG_NUMBER, /* double, finite */
     ARG_SIZE,   /* double, finite, above 0 */
     ARG_CHOICE  /* int: index of the choice */

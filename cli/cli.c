@@ -201,6 +201,15 @@ const char *cli_message(const cli *cli, carom_status status) {
     return *message != '\0' ? message : carom_status_name(status);
 }
 
+carom_status cli_of_file(cli *cli, const char *path, carom_status status) {
+    const char *message = carom_context_message(cli->context);
+    if (status == CAROM_OK || code_of(status) != CLI_INPUT || *cli->message != '\0' ||
+        *message == '\0' || strncmp(message, path, strlen(path)) == 0)
+        return status;
+    snprintf(cli->message, sizeof(cli->message), "%.200s: %.290s", path, message);
+    return status;
+}
+
 int cli_fail(cli *cli, carom_status status) {
     return cli_fail_with(cli, status, cli_message(cli, status));
 }
@@ -461,7 +470,14 @@ static int run_named(cli *cli, size_t argc, char **argv) {
     }
     if (cli->version) return print_version(cli);
     if (cli->help) return show_help(cli, command);
-    if (parsed.count < command->fewest) return cli_misuse(cli, "an argument is missing");
+    if (parsed.count < command->fewest) {
+        char missing[256];
+        const char *optional = strstr(command->arguments, " [");
+        int length = optional != NULL ? (int)(optional - command->arguments) : -1;
+        snprintf(missing, sizeof(missing), "an argument is missing: %.*s", length,
+                 command->arguments);
+        return cli_misuse(cli, missing);
+    }
     if (parsed.count > command->most) {
         char message[128];
         snprintf(message, sizeof(message), "'%.80s' is one argument too many", argv[command->most]);

@@ -94,6 +94,10 @@ void cli_put_envelope(const cli *cli, json *j);
 /* Describes the last failure: the tool's own message, the context's, or the name of the status. */
 const char *cli_message(const cli *cli, carom_status status);
 
+/* Puts the name of a file in front of the context's message where the status is a failure of input,
+ * and the message does not begin with it; the status. */
+carom_status cli_of_file(cli *cli, const char *path, carom_status status);
+
 /* Prints the failure of a call, as cli_message describes it, and returns its exit code. */
 int cli_fail(cli *cli, carom_status status);
 

@@ -75,12 +75,34 @@ static void begin_section(FILE *out, const demo_part *part) {
                 "This browser has no WebGL 2: scenes are pictures that the tool drew in advance.");
 }
 
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* Words with the digits of whole numbers in groups of three, as beside the scenes. */
+static void put_words(FILE *out, const char *words) {
+    char text[4 * sizeof(((demo *)0)->words) / 3 + 1];
+    size_t length = 0;
+    for (const char *c = words; *c != '\0';) {
+        bool whole = c == words || (c[-1] != '.' && c[-1] != ',');
+        size_t digits = 0;
+        while (is_digit(c[digits])) ++digits;
+        if (digits == 0) text[length++] = *c++;
+        for (size_t left = digits; left > 0; --left) {
+            text[length++] = *c++;
+            if (whole && left > 1 && left % 3 == 1) text[length++] = ',';
+        }
+    }
+    text[length] = '\0';
+    text_put_xml(out, text);
+}
+
 static void end_section(FILE *out, const demo_part *part, const demo *demo) {
     if (demo->number[0] != '\0') {
         fputs("<p class=\"number\"><strong>", out);
         text_put_xml(out, demo->number);
         fputs("</strong> ", out);
-        text_put_xml(out, demo->words);
+        put_words(out, demo->words);
         fputs("</p>\n", out);
     }
     if (part->peer != NULL) put_element(out, "p", "peer", part->peer);

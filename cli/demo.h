@@ -20,6 +20,9 @@ typedef struct demo {
  * says what is to be seen. Its answers and plots stand beside it. */
 carom_status demo_show(demo *demo, const display *d, const char *alt);
 
+/* The time that the answers of a display took, with three digits. */
+void demo_tell_time(display *d, double seconds);
+
 /* A shape by formula, ready for displays. All zero before it is opened; close it also after a
  * failure. */
 typedef struct demo_shape {

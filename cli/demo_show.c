@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What sections of the demo share: a scene on the page, and shapes for displays. */
+#include <stdlib.h>
+
 #include "cli/demo.h"
 #include "cli/paint.h"
 #include "cli/text.h"
@@ -26,6 +28,12 @@ carom_status demo_show(demo *demo, const display *d, const char *alt) {
     if (status == CAROM_OK) status = display_write_scene(d, out);
     fputs("</script></figure>\n", out);
     return status;
+}
+
+void demo_tell_time(display *d, double seconds) {
+    char digits[32];
+    snprintf(digits, sizeof(digits), "%.3g", 1e3 * seconds);
+    display_tell(d, &d->answers, "time, ms", strtod(digits, NULL), NULL);
 }
 
 carom_status demo_shape_open(demo *demo, const carom_shape_def *def, const carom_pose *pose,

@@ -53,7 +53,7 @@ static carom_status show(demo *demo) {
         display_bound(&d, &d.answers, bound);
         display_tell(&d, &d.answers, "area of its surface", r.area, NULL);
         display_tell_count(&d, &d.answers, "pairs of faces that meet", r.pairs);
-        display_tell(&d, &d.answers, "time, ms", 1e3 * seconds, NULL);
+        demo_tell_time(&d, seconds);
     }
     if (status == CAROM_OK)
         status = demo_show(demo, &d, "Two rings overlap; the common part is lit, an arrow pushes");

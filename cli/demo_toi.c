@@ -13,7 +13,7 @@
 #define SPEEDS 5
 #define FAST   51 /* steps between looks at the torus: none is just in the middle */
 
-static const double speeds[SPEEDS] = {5, 20, 100, 500, 2000};
+static const double speeds[SPEEDS] = {10, 20, 100, 500, 2000};
 
 typedef struct thrown {
     demo_shape shapes[2]; /* what stays, and what moves */
@@ -102,28 +102,30 @@ static carom_status show(demo *demo) {
         {.shape = CAROM_SHAPE_SPHERE, .detail = 3}};
     thrown t = {.motion = {.from = {.t = {0.3, 0.2, -10.8}}, .to = {.t = {0.3, 0.2, 13.2}}}};
     display d;
-    display_begin(&d, demo->cli,
-                  "Looks at ten equal steps (see-through) never see the ball in the plate; it "
-                  "stops where it really touches.");
+    display_begin(
+        &d, demo->cli,
+        "Looks after each of ten equal steps (see-through) never see the ball in the plate; it "
+        "stops where it really touches.");
     carom_status status = make(demo, &t, defs);
     if (status == CAROM_OK) status = answer(demo->cli->context, &t, LOOKS);
     if (status == CAROM_OK) status = fill(demo, &d, &t);
     if (status == CAROM_OK) {
-        display_tell_text(&d, &d.answers, "ten looks", t.seen ? "see it" : "see nothing");
+        display_tell_text(&d, &d.answers, "looks after equal steps",
+                          t.seen ? "see it" : "see nothing");
         display_tell(&d, &d.answers, "time of impact", t.answer.time, NULL);
         display_bound(&d, &d.answers, "from 0 to 1; never after the first contact");
         display_tell(&d, &d.answers, "distance then", t.answer.distance, NULL);
         display_tell_count(&d, &d.answers, "distances computed", t.answer.steps);
-        display_tell(&d, &d.answers, "time, ms", 1e3 * t.seconds, NULL);
+        demo_tell_time(&d, t.seconds);
         status = demo_show(demo, &d, "A ball passes a thin plate between two steps and is stopped");
     }
     if (status == CAROM_OK && t.answer.hit) {
         snprintf(demo->number, sizeof(demo->number), "t = %.4f", t.answer.time);
-        snprintf(
-            demo->words, sizeof(demo->words),
-            "is when the ball touches the plate, found in %.2f ms on this machine; %d looks at "
-            "equal steps %s.",
-            1e3 * t.seconds, LOOKS + 1, t.seen ? "see it too" : "miss it");
+        snprintf(demo->words, sizeof(demo->words),
+                 "is when the ball touches the plate, found in %.2f ms on this machine; looks "
+                 "after each "
+                 "of %d equal steps %s.",
+                 1e3 * t.seconds, LOOKS, t.seen ? "see it too" : "miss it");
     }
     destroy(&t);
     display_free(&d);

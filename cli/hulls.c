@@ -117,7 +117,8 @@ static carom_status load(cli *cli, const char *path, int from, const pose_arg *p
     carom_status status = meshes_read(cli, path, from, &mesh);
     if (status == CAROM_OK && pose != NULL) status = pose_apply(cli, pose, &mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
-    if (status == CAROM_OK) status = carom_hull_create(cli->context, &def, hull);
+    if (status == CAROM_OK)
+        status = cli_of_file(cli, path, carom_hull_create(cli->context, &def, hull));
     *float32 = status == CAROM_OK && view.scalar == CAROM_SCALAR_FLOAT32;
     carom_mesh_destroy(mesh);
     return status;

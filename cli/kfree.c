@@ -298,6 +298,7 @@ static carom_status run_query(job *job, const carom_soup *soup, carom_numbers *c
     do {
         repeat_start(&job->query);
         status = carom_kfree_measure(context, soup, &job->k, counts);
+        status = cli_of_file(job->cli, job->cli->inputs[0], status);
     } while (repeat_goes_on(&job->query, status));
     if (status == CAROM_OK) status = carom_context_get_work(context, &job->work);
     if (status == CAROM_OK) status = carom_soup_get_info(soup, &job->info);

@@ -31,19 +31,19 @@ static const char *method_choice(int index) {
 ENDINGS(cells_endings, "csv");
 
 static const arg_option pack_options[] = {
-    {"--count", 'n', ARG_COUNT, offsetof(options, count), "N", "stop at N spheres (1,000)", NULL},
-    {"--fill", 0, ARG_NUMBER, offsetof(options, fill), "F",
-     "stop when a share F, 0 to 1, is filled", NULL},
-    {"--radius", 0, ARG_NUMBER, offsetof(options, radius), "R", "no sphere smaller than R", NULL},
-    {"--error", 0, ARG_NUMBER, offsetof(options, error), "E",
+    {"--count", 'n', ARG_SOME, offsetof(options, count), "N", "stop at N spheres (1,000)", NULL},
+    {"--fill", 0, ARG_SIZE, offsetof(options, fill), "F", "stop when a share F, 0 to 1, is filled",
+     NULL},
+    {"--radius", 0, ARG_SIZE, offsetof(options, radius), "R", "no sphere smaller than R", NULL},
+    {"--error", 0, ARG_SIZE, offsetof(options, error), "E",
      "double the count until overlaps are off by E on average, such as 0.005", NULL},
     {"--method", 0, ARG_CHOICE, offsetof(options, method), "NAME",
      "octree, greedy, prototype or protosphere (octree)", method_choice},
     {"--fast", 0, ARG_FLAG, offsetof(options, fast), NULL,
      "octree: faster, without the certificate", NULL},
-    {"--epsilon", 0, ARG_NUMBER, offsetof(options, epsilon), "E",
+    {"--epsilon", 0, ARG_SIZE, offsetof(options, epsilon), "E",
      "octree: no empty ball is larger than 1 + E times the last (0.05)", NULL},
-    {"--voxels", 0, ARG_COUNT, offsetof(options, voxels), "N",
+    {"--voxels", 0, ARG_SOME, offsetof(options, voxels), "N",
      "greedy: voxels along the longest side (128); without --count, until all are used", NULL},
     {"--seed", 0, ARG_COUNT, offsetof(options, seed), "N",
      "prototype, protosphere: of the random points (0)", NULL},
@@ -61,7 +61,7 @@ static const arg_option pack_options[] = {
      "write the cells of the shares: x,y,z,edge,sphere", cells_endings},
     {"--outer", 0, ARG_FLAG, offsetof(options, outer), NULL,
      "cover the solid instead: each part of a mesh, or each link of a URDF file", NULL},
-    {"--distance", 0, ARG_NUMBER, offsetof(options, distance), "D",
+    {"--distance", 0, ARG_SIZE, offsetof(options, distance), "D",
      "outer: as few spheres as reach out no farther than D", NULL},
     {"--margin", 0, ARG_NUMBER, offsetof(options, margin), "M", "outer: is added to all radii (0)",
      NULL},
@@ -249,7 +249,6 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     int format = options->out != NULL ? pack_format_of(options->out, options->format) : 0;
     if (format >= CAROM_PACKING_FORMAT_COUNT && !pack_format_is_shown(format))
         return cli_misuse(cli, "this format is for covers: it needs --outer");
-    if (options->error < 0.0) return cli_misuse(cli, "--error must be positive");
     if (options->error > 0.0 && (options->skip_shares || options->allow_open))
         return cli_misuse(cli, "--error needs shares and a closed mesh");
     if (options->voxels > 512) return cli_misuse(cli, "--voxels takes up to 512");
@@ -293,7 +292,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     bar_clear(&cli->bar);
     if (status == CAROM_OK && options->error == 0.0) goals.stop = stop_of(options, &info);
     if (status == CAROM_OK) judge(options, &info, error, &goals);
-    int code = status != CAROM_OK ? cli_fail(cli, status) : CLI_OK;
+    int code = status != CAROM_OK ? cli_fail(cli, cli_of_file(cli, paths[0], status)) : CLI_OK;
     if (code == CLI_OK && options->out != NULL &&
         !(pack_format_is_shown(format) ? show(cli, options->out, format, &view, packing, &info)
                                        : write_spheres(cli, options->out, format, packing)))

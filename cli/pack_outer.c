@@ -344,7 +344,7 @@ static carom_status cover_mesh(outer *o, const carom_mesh_view *view, pack_set *
                            .distance = o->options->distance,
                            .margin = o->options->margin,
                            .keep_cells = o->options->cells != NULL};
-    carom_status status = carom_cover_create(context, &def, &cover);
+    carom_status status = cli_of_file(o->cli, o->path, carom_cover_create(context, &def, &cover));
     if (status == CAROM_OK) status = carom_cover_get_info(cover, &info);
     if (status == CAROM_OK) status = carom_cover_list_spheres(context, cover, &spheres);
     if (status == CAROM_OK && def.keep_cells)

@@ -277,17 +277,28 @@ static void draw_curve(FILE *out, const page_axes *axes, axis x, axis y, const p
     const char *colour = page_colour(index);
     (axes->bars ? draw_bars : draw_line)(out, axes, x, y, curve, colour);
     double row = TOP + 16.0 * (double)index + 8.0;
-    fprintf(out,
-            "<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"3\" fill=\"%s\"/>"
-            "<text x=\"%.1f\" y=\"%.1f\">",
-            PAGE_CHART_WIDTH - RIGHT + 14.0, row, colour, PAGE_CHART_WIDTH - RIGHT + 32.0,
-            row + 6.0);
+    fprintf(
+        out,
+        "<g class=\"legend\"><rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"3\" fill=\"%s\"/>"
+        "<text x=\"%.1f\" y=\"%.1f\">",
+        PAGE_CHART_WIDTH - RIGHT + 14.0, row, colour, PAGE_CHART_WIDTH - RIGHT + 32.0, row + 6.0);
     text_put_xml(out, curve->name);
-    fputs("</text>\n", out);
+    fputs("</text></g>\n", out);
+}
+
+/* The names of the curves again, below: narrow screens have no room for those beside the chart. */
+static void put_names(FILE *out, const page_curve *curves, size_t count) {
+    fputs("<div class=\"names\">", out);
+    for (size_t i = 0; i < count; ++i) {
+        fprintf(out, "<span style=\"color:%s\">", page_colour(i));
+        text_put_xml(out, curves[i].name);
+        fputs("</span>", out);
+    }
+    fputs("</div>", out);
 }
 
 static void end_figure(FILE *out, const char *caption) {
-    fputs("</svg><figcaption>", out);
+    fputs("<figcaption>", out);
     text_put_xml(out, caption);
     fputs("</figcaption></figure>\n", out);
 }
@@ -332,5 +343,7 @@ void page_chart(page *page, const char *caption, const char *x_label, const char
             PAGE_CHART_HEIGHT, width, PAGE_CHART_HEIGHT);
     page_axes axes = {.x_label = x_label, .y_label = y_label};
     page_draw_chart(page->out, &axes, curves, count);
+    fputs("</svg>", page->out);
+    put_names(page->out, curves, count);
     end_figure(page->out, caption);
 }

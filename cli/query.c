@@ -323,8 +323,9 @@ static carom_status load_both(cli *cli, options *options, char **paths, const po
         return CAROM_BAD_INPUT;
     }
     for (int i = 0; i < 2 && status == CAROM_OK; ++i)
-        status = options->engine == ENGINE_EXACT ? apply_pose(cli, i == 1 ? pose : NULL, &bodies[i])
-                                                 : pack(cli, options, &bodies[i], answer);
+        status = options->engine == ENGINE_EXACT
+                     ? apply_pose(cli, i == 1 ? pose : NULL, &bodies[i])
+                     : cli_of_file(cli, paths[i], pack(cli, options, &bodies[i], answer));
     return status;
 }
 

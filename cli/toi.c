@@ -431,7 +431,7 @@ static carom_status load_soup(cli *cli, const char *path, int from, carom_mesh *
     else if (status == CAROM_OK)
         status =
             carom_soup_create(cli->context, &(carom_soup_def){.mesh = &view, .rigid = true}, soup);
-    return status;
+    return cli_of_file(cli, path, status);
 }
 
 static carom_status query_hulls(cli *cli, const options *options, const carom_motion *motion,

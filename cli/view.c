@@ -57,9 +57,16 @@ static carom_status add_file(display *d, const options *options, const char *pat
     carom_status status = meshes_read(cli, path, options->from, &mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
     bool is_result = endings_format(path, NULL, result_files) != NULL;
-    if (status == CAROM_OK && view.face_count == 0 && !output_is_standard(path) && !is_result) {
+    carom_mesh_origin origin = {0};
+    if (status == CAROM_OK) status = carom_mesh_get_origin(mesh, &origin);
+    if (status == CAROM_OK && view.face_count == 0 && origin.format == CAROM_MESH_FORMAT_PLY &&
+        !output_is_standard(path) && !is_result) {
         carom_mesh_destroy(mesh); /* perhaps spheres */
         return add_packing(d, path, t);
+    }
+    if (status == CAROM_OK && view.face_count == 0) {
+        snprintf(cli->message, sizeof(cli->message), "%.300s: has no face to show", path);
+        status = CAROM_BAD_INPUT;
     }
     if (status == CAROM_OK) status = meshes_weld_parts(cli, &mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);

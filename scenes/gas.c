@@ -256,10 +256,13 @@ void scene_gas_keep_inside(carom_gas_sphere *spheres, uint64_t count, const caro
             radius = fmax(radius, spheres[i].radius);
         }
         double to_low = fmax(low, radius), to_high = fmin(high, edges[axis] - radius);
-        if (def->periodic[axis] || !(high > low) || !(to_high > to_low)) continue;
+        bool one_layer = high == low && 2.0 * radius <= edges[axis];
+        if (one_layer) to_low = fmin(to_low, edges[axis] - radius);
+        if (def->periodic[axis] || (!one_layer && !(high > low && to_high > to_low))) continue;
+        double factor = one_layer ? 0.0 : (to_high - to_low) / (high - low);
         for (uint64_t i = 0; i < count; ++i) {
             double *x = &(&spheres[i].position.x)[axis];
-            *x = to_low + (*x - low) * ((to_high - to_low) / (high - low));
+            *x = to_low + (*x - low) * factor;
         }
     }
 }

@@ -24,8 +24,8 @@ import textwrap
 CONTENTS = [
     ("Start", ["README.md", "docs/architecture.md", "docs/glossary.md", "CHANGELOG.md", "CONTRIBUTING.md",
                "docs/new-engine.md"]),
-    ("Engines", ["docs/soup.md", "docs/solid.md", "docs/convex.md", "docs/broad.md", "docs/scene.md", "docs/pack.md",
-                 "docs/tree.md", "docs/balls.md", "docs/gas.md"]),
+    ("Engines", ["docs/soup.md", "docs/solid.md", "docs/convex.md", "docs/broad.md", "docs/scene.md", "docs/robot.md",
+                 "docs/pack.md", "docs/tree.md", "docs/balls.md", "docs/gas.md"]),
     ("Methods", ["docs/exact.md", "docs/grid.md", "docs/toi.md", "docs/meshes.md", "docs/formats.md", "docs/cuda.md"]),
     ("Results", ["docs/papers.md", "docs/papers-measured.md", "docs/figures.md", "bench/results/README.md"]),
     ("API", ["docs/api.md", "docs/from-0.1.md", "docs/api-json.md"]),

@@ -14,11 +14,14 @@ packages_for() { # need|want PURPOSE...
     awk -v kind="$kind" -v purposes=" $* " \
         '/^[^#]/ && $3 == kind && index(purposes, " " $2 " ") {print $1}' packages.txt
 }
+# What is installed, by its name or by one that it provides: nodejs from its makers has npm inside, and
+# refuses Debian's.
+installed() {
+    dpkg-query -W -f '${db:Status-Status} ${Package} ${Provides}\n' | awk '$1 == "installed"' |
+        sed 's/([^)]*)//g' | tr ' ,' '\n\n' | sort -u
+}
 missing_of() {
-    local package
-    for package in "$@"; do
-        grep -q 'ok installed' <<<"$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null)" || echo "$package"
-    done | sort -u
+    [ $# = 0 ] || printf '%s\n' "$@" | sort -u | comm -23 - <(installed)
 }
 
 needed=$(missing_of $(packages_for need "$@"))

@@ -357,6 +357,23 @@ static void what_does_not_fit_says_what_would(void **state) {
     assert_said("not even four");
 }
 
+/* Also where the lattice is a single layer between two walls. */
+static void few_spheres_start_inside(void **state) {
+    (void)state;
+    static const char *const calls[] = {"-n 1",
+                                        "-n 2",
+                                        "-n 3",
+                                        "-n 4",
+                                        "-n 1 --fraction 0.11",
+                                        "-n 2 --fraction 0.2",
+                                        "-n 2 --fraction 0.2 --periodic"};
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); ++i) {
+        char line[96];
+        snprintf(line, sizeof(line), "gas %s --time 1", calls[i]);
+        if (carom(line) != 0) fail_msg("%s: %s", line, said);
+    }
+}
+
 static void every_extreme_ends(void **state) {
     (void)state;
     static const char *const options[] = {
@@ -894,6 +911,7 @@ int main(void) {
         cmocka_unit_test(misuse_gets_a_message),
         cmocka_unit_test(zero_is_a_value),
         cmocka_unit_test(what_does_not_fit_says_what_would),
+        cmocka_unit_test(few_spheres_start_inside),
         cmocka_unit_test(every_extreme_ends),
         cmocka_unit_test(a_resumed_run_tells_its_own_speed),
         cmocka_unit_test(a_full_disk_leaves_the_old_files),

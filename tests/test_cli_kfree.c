@@ -281,7 +281,7 @@ static void mistakes_are_answered_in_words(void **state) {
     assert_int_equal(carom("kfree nothing.ply"), CLI_INPUT);
     assert_said("nothing.ply");
     assert_int_equal(carom("kfree huge.obj --json"), CLI_INPUT);
-    assert_said("\"error\": \"a coordinate is beyond 2^1020");
+    assert_said("\"error\": \"huge.obj: a coordinate is beyond 2^1020");
     assert_int_equal(carom("kfree cloth.ply -o no/such/x.csv --json"), CLI_INPUT);
     assert_said("\"error\": \"cannot write 'no/such/x.csv'");
     if (access("/dev/full", W_OK) == 0) {

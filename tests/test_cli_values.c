@@ -134,10 +134,11 @@ static void every_option_is_walked(void **state) {
             if (strcmp(command->name, bases[b].command) != 0) continue;
             for (size_t i = 0; i < command->option_count; ++i) {
                 const arg_option *option = &command->options[i];
-                const char *const *values = option->kind == ARG_COUNT    ? wrong_counts
+                bool counts = option->kind == ARG_COUNT || option->kind == ARG_SOME;
+                const char *const *values = counts                       ? wrong_counts
                                             : option->kind == ARG_CHOICE ? wrong_choices
                                                                          : wrong_numbers;
-                size_t count = option->kind == ARG_COUNT    ? COUNT_OF(wrong_counts)
+                size_t count = counts                       ? COUNT_OF(wrong_counts)
                                : option->kind == ARG_CHOICE ? COUNT_OF(wrong_choices)
                                                             : COUNT_OF(wrong_numbers);
                 if (option->kind == ARG_FLAG || option->kind == ARG_TEXT ||
@@ -183,7 +184,13 @@ static void zero_is_a_value(void **state) {
                    {"convert t.ply ''", "the name of the output is empty"},
                    {"make torus -o ''", "the name of the output is empty"},
                    {"pairs t.ply -o --json", "--output needs a value"},
-                   {"demo -o -", "-o takes a folder"}};
+                   {"demo -o -", "-o takes a folder"},
+                   {"pack t.ply -n 0", "--count takes a whole number from 1 on"},
+                   {"pack t.ply --voxels 0", "--voxels takes a whole number from 1 on"},
+                   {"pack t.ply --radius 0", "--radius takes a number above 0"},
+                   {"pack t.ply --fill 0", "--fill takes a number above 0"},
+                   {"pack t.ply --error 0", "--error takes a number above 0"},
+                   {"pack t.ply --outer --distance 0", "--distance takes a number above 0"}};
     for (size_t i = 0; i < COUNT_OF(refused); ++i) {
         int code = carom(refused[i].line);
         if (code != CLI_USAGE) fail_msg("%s: code %d: %s", refused[i].line, code, said);
@@ -199,6 +206,46 @@ static void zero_is_a_value(void **state) {
     assert_int_equal(shell("cmp c0.ply c1.ply"), 0);
     assert_int_equal(carom("info ''"), CLI_INPUT);
     assert_said("the name of a mesh file is empty");
+}
+
+/* What the library says of a mesh names no file: the tool does. */
+static void failures_name_the_file(void **state) {
+    (void)state;
+    static const char *const calls[] = {"pack FILE -n 5",
+                                        "pack FILE --outer -n 5",
+                                        "view FILE -o v.html",
+                                        "query FILE t.ply",
+                                        "query t.ply FILE",
+                                        "query FILE t.ply --engine tree --spheres 9",
+                                        "query t.ply FILE --engine balls --spheres 9"};
+    assert_int_equal(carom("make torus --detail 6 -o t.ply"), 0);
+    assert_int_equal(shell("printf 'v 0 0 0\\nv 1 0 0\\nv 0 1 0\\n' >bare.obj"), 0);
+    for (size_t i = 0; i < COUNT_OF(calls); ++i) {
+        char line[128];
+        const char *at = strstr(calls[i], "FILE");
+        snprintf(line, sizeof(line), "%.*sbare.obj%s", (int)(at - calls[i]), calls[i], at + 4);
+        int code = carom(line);
+        if (code != CLI_INPUT || strstr(said, "bare.obj: ") == NULL || strstr(said, "face") == NULL)
+            fail_msg("%s: code %d: %s", line, code, said);
+    }
+    assert_int_equal(shell("printf 'v 1e308 0 0\\nv 0 1 0\\nv 0 0 1\\nf 1 2 3\\n' >far.obj"), 0);
+    assert_int_equal(carom("hulls far.obj"), CLI_INPUT);
+    assert_said("carom: far.obj: vertex 0");
+    assert_int_equal(carom("toi t.ply far.obj --hulls"), CLI_INPUT);
+    assert_said("carom: far.obj: vertex 0");
+}
+
+/* A command or shape is guessed only where most of its letters are there. */
+static void guesses_are_near(void **state) {
+    (void)state;
+    assert_int_equal(carom("foo"), CLI_USAGE);
+    assert_null(strstr(said, "did you mean"));
+    assert_int_equal(carom("gsa"), CLI_USAGE);
+    assert_said("did you mean `carom gas`?");
+    assert_int_equal(carom("paris"), CLI_USAGE);
+    assert_said("did you mean `carom pairs`?");
+    assert_int_equal(carom("query t.ply"), CLI_USAGE);
+    assert_said("an argument is missing: A B");
 }
 
 static void large_counts_have_many_notations(void **state) {
@@ -430,6 +477,8 @@ int main(void) {
         cmocka_unit_test(counts_are_exact_numbers),
         cmocka_unit_test(every_option_is_walked),
         cmocka_unit_test(zero_is_a_value),
+        cmocka_unit_test(failures_name_the_file),
+        cmocka_unit_test(guesses_are_near),
         cmocka_unit_test(large_counts_have_many_notations),
         cmocka_unit_test(a_dash_is_the_standard_input_or_output),
         cmocka_unit_test(names_that_end_in_gz_are_compressed),

@@ -92,6 +92,8 @@ def self_pairs(mesh: MeshLike, faces: Any = None, reach: Optional[float] = None,
     ...                  [[0, 1, 2], [3, 4, 5]]).tolist()
     [[0, 1]]
     """
+    if mesh is None:
+        raise TypeError("a mesh is missing: give vertices and faces, a carom.Mesh or a path")
     return Soup(mesh, faces, context=context).self_pairs(reach, context=context)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
@@ -184,6 +185,8 @@ class Robot(Handle):
                  names: Optional[Sequence[str]] = None, allowed: ArrayLike = None, test_adjacent: bool = False,
                  spheres: int = 0, inner: int = 0, fine: int = 0, context: Optional[Context] = None) -> None:
         super().__init__()
+        if isinstance(links, (str, os.PathLike)):
+            raise TypeError("links are lists of shapes; carom.Robot.from_urdf reads a file")
         shapes = [_Shapes(link) for link in links]
         texts = [b"" if names is None else str(names[i]).encode() for i in range(len(shapes))]
         of_links = (_abi.robot_link * max(len(shapes), 1))()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from typing import Any, Callable, Optional, Union
 
 import numpy as np
@@ -12,7 +13,7 @@ from ._abi import GridHash, SoupDegenerate, SoupImpactKind, SoupMethod
 from ._arrays import (ArrayLike, Results, address, batch_poses, dtype_of, indices, motion_pointer, number,
                       points as as_points, pose_pointer, rays as as_rays, records)
 from ._core import Context, Handle, Raised, _count, byref, lib, parse_device, pick
-from ._mesh import MeshLike, mesh_view, positions_view, view_reads
+from ._mesh import Mesh, MeshLike, mesh_view, positions_view, view_reads
 from ._records import Advance, Gap, Impact, KFree, KFreeMost, NearPair, SafeStep, SoupInfo, info, read
 
 ON_SURFACE = _abi.SOUP_ON_SURFACE
@@ -43,8 +44,15 @@ def both(a: Handle, b: Handle, kind: type) -> tuple[Handle, Handle]:
     return a, b
 
 
+def _joined(mesh: MeshLike, context: Optional[Context]) -> MeshLike:
+    """The mesh; one that is read from a file is welded, as by the tool: STL has no common vertices, and without these
+    all neighbours would meet."""
+    return Mesh.load(mesh, context=context).weld(context=context) if isinstance(mesh, (str, os.PathLike)) else mesh
+
+
 class Soup(Handle):
-    """Any set of polygons: open, closed, broken, self-intersecting. All decisions are exact.
+    """Any set of polygons: open, closed, broken, self-intersecting. All decisions are exact. A mesh given as a path is
+    welded; faces keep their numbers.
 
     >>> import carom
     >>> soup = carom.Soup(carom.Mesh.shape("cloth"))
@@ -66,7 +74,7 @@ class Soup(Handle):
                  grid: Union[str, GridHash] = GridHash.BLOCK, buckets: int = 0, cell_scale: float = 0.0,
                  work_budget: int = 0, device: Optional[str] = None, context: Optional[Context] = None) -> None:
         super().__init__(device_of(device, context))
-        view = None if mesh is None and faces is None else mesh_view(mesh, faces)
+        view = None if mesh is None and faces is None else mesh_view(_joined(mesh, context), faces)
         self._vertex_count = 0 if view is None else view.vertex_count  # the library does not tell
         definition = _abi.soup_def(
             mesh=None if view is None else ctypes.addressof(view.c), degenerate=SoupDegenerate.of(degenerate),
@@ -113,7 +121,7 @@ class Soup(Handle):
 
     def add(self, mesh: MeshLike, faces: Any = None, *, context: Optional[Context] = None) -> int:
         """Adds vertices and faces; returns the index of the first new face."""
-        view, first = mesh_view(mesh, faces), ctypes.c_uint32()
+        view, first = mesh_view(_joined(mesh, context), faces), ctypes.c_uint32()
 
         def call(*args: Any) -> int:
             status = lib.carom_soup_add(*args)

@@ -30,6 +30,24 @@ def same(record, answer):
 
 # ---- Meshes
 
+def test_a_path_is_welded_where_faces_are_compared(tmp_path):
+    # STL has no common vertices: unless these are joined, every face meets its neighbours
+    path = tmp_path / "torus.stl"
+    torus = carom.Mesh.shape("torus", detail=12)
+    torus.save(path)
+    assert len(carom.self_pairs(path)) == len(carom.self_pairs(str(path))) == len(carom.self_pairs(torus)) == 0
+    assert len(carom.self_pairs(carom.Mesh.load(path))) > 0 == len(carom.self_pairs(carom.Mesh.load(path).weld()))
+    soup = carom.Soup(path)
+    assert soup.add(path) == soup.face_count // 2 == torus.face_count
+    assert carom.pairs(path, torus, [0.1, 0, 0]).tolist() == carom.pairs(carom.Mesh.load(path), torus, [0.1, 0, 0]).tolist()
+    with pytest.raises(carom.CaromError, match="none.stl"):
+        carom.self_pairs(tmp_path / "none.stl")
+    with pytest.raises(TypeError, match="a mesh is missing"):
+        carom.self_pairs(None)
+    with pytest.raises(TypeError, match="from_urdf"):
+        carom.Robot("arm.urdf")
+
+
 def test_files(tmp_path):
     named = carom.Mesh(BOX.vertices, BOX.faces, parts=np.arange(12) // 6, part_names=["lid", "böx"],
                        vertex_properties={"heat": np.arange(8.0)}, face_properties={"colour": np.arange(12, dtype=np.uint8)})

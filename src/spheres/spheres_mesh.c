@@ -91,7 +91,7 @@ static carom_status spheres_mesh_check_closed(carom_context *context,
         return carom_fail(
             context, CAROM_BAD_INPUT,
             "the mesh is not closed: %llu open edges and %llu inconsistent ones, the first "
-            "from vertex %llu to %llu (after welding); mend it, or allow an open mesh",
+            "from vertex %llu to %llu (after welding); close it (carom close), or set allow_open",
             (unsigned long long)report->open_edges, (unsigned long long)report->inconsistent_edges,
             (unsigned long long)edge[0], (unsigned long long)edge[1]);
     }

@@ -14,6 +14,7 @@ const MOST_LIVE = 5; // scenes with a WebGL context
 const NEARBY = "400px"; // above and below the screen: scenes there are prepared
 const SEEN = 0.25; // of a scene on the screen: then it plays
 const ROOM = 0.8; // of the distance from which everything is seen: for what moves, which is small beside its path
+const WIDE = 1.2; // width by height of a stage that has this room at its sides; phones' stages are squares
 const HOLD = 1.2; // seconds that a motion rests at its end before it starts anew
 const LONGEST_STEP = 0.1; // seconds between two frames that count: a page in the background stands still
 
@@ -112,7 +113,8 @@ function fillBeside(beside, info) {
     return (time) => {
         for (const { points, value } of readings) {
             const at = points.reduce((best, point) => (point[0] <= time + 1e-9 ? point : best), points[0]);
-            value.textContent = number(Number(at[1].toPrecision(4)));
+            // counts and their bounds as they are
+            value.textContent = number(Number.isInteger(at[1]) ? at[1] : Number(at[1].toPrecision(4)));
         }
         for (const figure of figures) figure.mark(time);
     };
@@ -200,7 +202,8 @@ class Scene {
             if (!viewer.scene.times) return;
             viewer.setTime(start || viewer.scene.times[0]);
             viewer.camera.state = viewer.camera.fit(viewer.scene.bounds());
-            if (viewer.scene.channels.length) viewer.camera.state.distance *= ROOM;
+            const wide = viewer.camera.width > WIDE * viewer.camera.height;
+            if (viewer.scene.channels.length && wide) viewer.camera.state.distance *= ROOM;
             return;
         }
         viewer.camera.state = kept.camera;

@@ -44,6 +44,8 @@ def test_text(path):
     images = re.findall(r"<img alt=\"([^\"]*)\"", text)
     check(len(images) >= 10 and all(images), "%d pictures, some without words" % len(images))
     check(text.count("<script>") == 1, "more than one script")
+    for words in re.findall(r'class="number"><strong>.*?</strong> (.*?)</p>', text):
+        check(not re.search(r"(?<![.\d])\d{4,}", words), "digits are not in groups of three: " + words)
     for section in re.findall(r'<section id="\w+".*?</section>', text, re.S)[:-1]:
         name = section[13:30].split('"')[0]
         check("<pre>carom " in section and 'class="number"' in section, "%s has no number or no command" % name)
@@ -79,8 +81,23 @@ def test_page(tester, path, sections, width, dark):
         if section == "machine":
             continue
         page.until("carom.scenes.some((s) => s.live && s.figure.closest('section').id === '%s')" % section, LONG)
+        if section == "balls":
+            number = page.run("document.querySelector('#balls .number').innerText.match(/more than ([\\d,]+)/)[1]")
+            check(number in page.run("document.querySelector('#balls dl').innerText"), "beside the scene is not " + number)
         live = page.run("carom.scenes.filter((s) => s.live).length")
         check(live <= MOST_LIVE, "%s, %s: %d scenes are live" % (name, section, live))
+    # Charts: everything that is written in them is inside; the names stand below where there is no room beside.
+    cut = page.run(
+        "[...document.querySelectorAll('.chart')].flatMap((c) => [...c.querySelectorAll('svg text, .names span')]"
+        ".filter((t) => t.getClientRects().length && t.getBoundingClientRect().right > c.getBoundingClientRect().right + 1)"
+        ".map((t) => t.textContent))"
+    )
+    check(not cut, "%s: texts of charts are cut off: %s" % (name, cut))
+    named = page.run(
+        "[...document.querySelectorAll('.chart')].map((c) => [...c.querySelectorAll('.legend text, .names span')]"
+        ".filter((t) => t.getClientRects().length && getComputedStyle(t).display !== 'none').length)"
+    )
+    check(all(0 < n < 3 for n in named), "%s: charts name %s curves" % (name, named))
     wide = page.run("document.documentElement.scrollWidth")
     check(wide <= width, "%s: the page is %d wide" % (name, wide))
     # Back to the first one, which was a picture meanwhile: it stands where it stood.
