@@ -15,5 +15,5 @@ other=build/platforms/aarch64
 if [ -e "$other/carom" ] && have qemu-aarch64; then
     CAROM_RUN="qemu-aarch64 -L /usr/aarch64-linux-gnu" one_file amalgamation-aarch64 "$other" aarch64-linux-gnu-gcc
 else
-    why="there are no test programs for aarch64, or no qemu" result amalgamation-aarch64
+    why="gcc-aarch64-linux-gnu or qemu-user is not installed, or the entry aarch64 was not run" result amalgamation-aarch64
 fi
