@@ -205,7 +205,7 @@ static carom_status rows_write(const row_list *list, bool grouped, output *out) 
 
 carom_status rows_merge(cli *cli, shard_file *files, size_t file_count, output *out,
                         uint64_t *count) {
-    char heading[SHARD_HEADING], other[SHARD_HEADING];
+    char heading[SHARD_HEADING] = "", other[SHARD_HEADING];
     row_list list = {0};
     carom_status status = CAROM_OK;
     for (size_t i = 0; i < file_count && status == CAROM_OK; ++i) {

@@ -55,13 +55,13 @@ def join(folder, path):
 
 def table(path):
     """The joined file as Markdown (docs/platforms.md)."""
-    print("| target | built | ran: passed, failed | golden | seconds | not run, and why |\n|---|---|---|---|--:|---|")
+    print("| target | commit | built | ran: passed, failed | golden | seconds | not run, and why |\n|---|---|---|---|---|--:|---|")
     for one in json.load(open(path)):
         golden = {True: "equal", False: "**different**", None: "-"}[one["golden"]]
         ran = "%d, %s" % (one["passed"], " ".join(one["failed"]) or "none") if one["ran"] else "no"
         skipped = "%d skipped; " % len(one["skipped"]) if one["skipped"] else ""
-        print("| %s | %s | %s | %s | %.0f | %s |" % (
-            one["target"], "yes" if one["built"] else "no", ran, golden, one["seconds"], skipped + one["why"]))
+        print("| %s | %s | %s | %s | %s | %.0f | %s |" % (
+            one["target"], one["commit"][:8], "yes" if one["built"] else "no", ran, golden, one["seconds"], skipped + one["why"]))
 
 
 def portable_tests(*paths):

