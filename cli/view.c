@@ -46,6 +46,12 @@ static carom_status add_packing(display *d, const char *path, totals *t) {
     return status;
 }
 
+/* Whether a file without faces may be a packing. */
+static bool holds_spheres(carom_mesh_format format) {
+    return format == CAROM_MESH_FORMAT_PLY || format == CAROM_MESH_FORMAT_PLY_BIG ||
+           format == CAROM_MESH_FORMAT_PLY_ASCII;
+}
+
 static carom_status add_file(display *d, const options *options, const char *path, totals *t) {
     cli *cli = d->cli;
     carom_mesh *mesh = NULL;
@@ -59,7 +65,7 @@ static carom_status add_file(display *d, const options *options, const char *pat
     bool is_result = endings_format(path, NULL, result_files) != NULL;
     carom_mesh_origin origin = {0};
     if (status == CAROM_OK) status = carom_mesh_get_origin(mesh, &origin);
-    if (status == CAROM_OK && view.face_count == 0 && origin.format == CAROM_MESH_FORMAT_PLY &&
+    if (status == CAROM_OK && view.face_count == 0 && holds_spheres(origin.format) &&
         !output_is_standard(path) && !is_result) {
         carom_mesh_destroy(mesh); /* perhaps spheres */
         return add_packing(d, path, t);

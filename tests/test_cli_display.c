@@ -669,7 +669,7 @@ static void an_interrupted_gas_is_shown(void **state) {
     (void)state;
     glb_file f;
     assert_int_equal(
-        shell("CAROM_INTERRUPT_AT=60 \"$carom\" gas -n 8 --time 1000 --frames 500 -j 1 "
+        shell("CAROM_INTERRUPT_AT=200 \"$carom\" gas -n 8 --time 1000 --frames 500 -j 1 "
               "-o g.glb"),
         130);
     read_glb("g.glb", &f);

@@ -559,8 +559,8 @@ static void make_on_lattice(carom_context *context, carom_random *random, convex
     convex_shape_hull(context, s, points, count);
 }
 
-/* A hull of many points on a ball, rounded to a lattice or not: searches with many faces, some of which
- * are removed to make place, and some with too many for the search of many pairs. */
+/* A hull of many points on a ball, rounded to a lattice or not: searches with many faces, some of
+ * which are removed to make place, and some with too many for the search of many pairs. */
 static void make_round_hull(carom_context *context, carom_random *random, convex_shape *s) {
     carom_vec3 points[80];
     uint32_t count = 20 + test_below(random, 61);

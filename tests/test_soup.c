@@ -161,8 +161,8 @@ static void soups_within_rounding_agree_with_the_oracle(void **state) {
     carom_context_destroy(context);
 }
 
-/* Faces with common vertices in a plane that is tilted, so that rounding moves each vertex out of it
- * a little: in space hardly a sign is certain, and in the plane nearly all are. */
+/* Faces with common vertices in a plane that is tilted, so that rounding moves each vertex out of
+ * it a little: in space hardly a sign is certain, and in the plane nearly all are. */
 static void faces_nearly_in_a_plane_agree_with_the_oracle(void **state) {
     (void)state;
     enum { VERTICES = 14, FACES = 24 };

@@ -206,8 +206,8 @@ static uint32_t cell_at(const overlap_grid *grid, const double x[3], int at[3]) 
     return ((uint32_t)at[2] * grid->size[1] + (uint32_t)at[1]) * grid->size[0] + (uint32_t)at[0];
 }
 
-/* How deep spheres i, whose position is x, and k overlap; 0 where they do not. Positions are computed
- * for each comparison: an array of them would be a fifteenth of the memory of a gas. */
+/* How deep spheres i, whose position is x, and k overlap; 0 where they do not. Positions are
+ * computed for each comparison: an array of them would be a fifteenth of the memory of a gas. */
 static double overlap_of(const overlap_grid *grid, const double x[3], uint32_t i, uint32_t k) {
     double square = 0.0, contact = carom_gas_contact_distance(grid->gas, i, k), y[3];
     overlap_position(grid->gas, k, y);

@@ -14,7 +14,6 @@
 
 #include "base/array.h"
 
-#define BUCKET_TARGET  16 /* current entries; 4 to 16 are equally fast, and 16 take least memory */
 #define FEWEST_BUCKETS 64 /* their width is checked every half revolution, some 250 events */
 #define GAS_QUEUE_SPHERES_PER_BUCKET                                                               \
     8 /* spheres per bucket of the ring, at most; more than half as many */
@@ -198,8 +197,9 @@ static bool turn_half(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     CAROM_ASSERT((uint64_t)calendar->base >= calendar->loaded_from);
     uint64_t passed = (uint64_t)calendar->base - calendar->loaded_from;
-    bool overfull = calendar->loaded > GAS_QUEUE_BUCKET_TOLERANCE * BUCKET_TARGET * passed;
-    bool empty = calendar->loaded * GAS_QUEUE_BUCKET_TOLERANCE < BUCKET_TARGET * passed;
+    uint64_t target = CAROM_GAS_BUCKET_TARGET * passed;
+    bool overfull = calendar->loaded > GAS_QUEUE_BUCKET_TOLERANCE * target;
+    bool empty = calendar->loaded * GAS_QUEUE_BUCKET_TOLERANCE < target;
     calendar->loaded = 0;
     calendar->loaded_from = (uint64_t)calendar->base;
     if (overfull || empty)
@@ -313,7 +313,7 @@ static void choose_width(carom_gas *gas, int64_t from) {
     int64_t median = count != 0 ? samples[count / 2].time : 1;
     if (median > CAROM_GAS_HORIZON) median = CAROM_GAS_HORIZON;
     double width =
-        (double)median * 2.0 * BUCKET_TARGET / (double)(carom_gas_queue_spheres(gas) + 1);
+        (double)median * 2.0 * CAROM_GAS_BUCKET_TARGET / (double)(carom_gas_queue_spheres(gas) + 1);
     int shift = 0;
     CAROM_ASSERT(median >= 0);
     while (shift < GAS_QUEUE_MOST_SHIFT && (double)(INT64_C(2) << shift) <= width) ++shift;

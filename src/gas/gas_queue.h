@@ -15,6 +15,9 @@
 #define CAROM_GAS_ENTRIES_PER_SPHERE 4
 #define CAROM_GAS_QUEUE_SPARE        1024
 
+/* Current entries of a bucket of the calendar: 4 to 16 are as fast, and 16 take least memory. */
+#define CAROM_GAS_BUCKET_TARGET 16
+
 /* Moves the next nonempty bucket into the window, up to tick `until`. False when there is no
  * memory; nothing has changed then. */
 bool carom_gas_calendar_load(carom_gas *gas, int64_t until);

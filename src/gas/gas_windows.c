@@ -909,7 +909,7 @@ static double first_entries(const carom_gas *gas, const carom_gas_windows *windo
 /* Buckets tell the time of an entry, unless most spheres were due at one tick when their width was
  * chosen. */
 static double first_span(const carom_gas *gas, const carom_gas_windows *windows, double longest) {
-    double per_entry = ldexp(1.0, gas->calendar.shift) / 8.0;
+    double per_entry = ldexp(1.0, gas->calendar.shift) / CAROM_GAS_BUCKET_TARGET;
     double span = fmax(first_entries(gas, windows) * per_entry, LEAST_FIRST * longest);
     return fmin(span, MOST_SPAN);
 }

@@ -6,9 +6,10 @@
  * number of common vertices. Each list has its own determinants, evaluated for as many pairs as a
  * SIMD vector has lanes (soup_filter.h): those of two planes for no or one common vertex, a single
  * one for a common edge. Where two planes do not decide, the rest is compressed and the intervals
- * on their common line are compared. What is then left is mostly neighbours in a flat part of a mesh,
- * where determinants are near zero: these are compared in a plane, where an edge separates them.
- * Lanes within the error bound are left open: by floats to doubles, by doubles to the exact test. */
+ * on their common line are compared. What is then left is mostly neighbours in a flat part of a
+ * mesh, where determinants are near zero: these are compared in a plane, where an edge separates
+ * them. Lanes within the error bound are left open: by floats to doubles, by doubles to the exact
+ * test. */
 #include "soup/soup_cpu.h"
 
 #include "base/simd.h"
@@ -41,7 +42,7 @@ typedef struct soup_cpu_answer {
 /* ---- Filter in doubles ----------------------------------------------------------------------- */
 
 #define NAME(x)   x##_f64
-#define POINTS    carom_soup_points
+#define LOADED    carom_soup_points
 #define VECTOR    carom_f64v
 #define FLAGS     carom_i64v
 #define WIDTH     CAROM_LANES64
@@ -84,8 +85,8 @@ static inline vec_f64 load_f64(const carom_soup_points *points, const pair_corne
 
 /* ---- The same of two posed soups ------------------------------------------------------------- */
 
-#define NAME(x)   x##_posed
-#define POINTS    carom_soup_posed_points
+#define NAME(x)   x##_of_two
+#define LOADED    carom_soup_posed_points
 #define VECTOR    carom_f64v
 #define FLAGS     carom_i64v
 #define WIDTH     CAROM_LANES64
@@ -96,18 +97,18 @@ static inline vec_f64 load_f64(const carom_soup_points *points, const pair_corne
 #define UNIT      CAROM_PAIR_ERROR
 #define SUBNORMAL CAROM_ORIENT_UNDERFLOW
 
-typedef vec_f64 vec_posed;
+typedef vec_f64 vec_of_two;
 
 /* Corners 0 to 2 are of the first soup, 3 to 5 of the second; carom_frame_apply. */
-static inline vec_posed load_posed(const carom_soup_posed_points *points, const pair_corners *list,
-                                   int which, uint32_t at) {
+static inline vec_of_two load_of_two(const carom_soup_posed_points *points,
+                                     const pair_corners *list, int which, uint32_t at) {
     const carom_soup_points *side = &points->side[which / 3];
     const double *r = points->frame[which / 3].r;
     carom_vec3 t = points->frame[which / 3].t;
     vec_f64 p = load_vertices(side->positions, side->is_double, list, which, at);
-    return (vec_posed){((r[0] * p.x + r[1] * p.y) + r[2] * p.z) + t.x,
-                       ((r[3] * p.x + r[4] * p.y) + r[5] * p.z) + t.y,
-                       ((r[6] * p.x + r[7] * p.y) + r[8] * p.z) + t.z};
+    return (vec_of_two){((r[0] * p.x + r[1] * p.y) + r[2] * p.z) + t.x,
+                        ((r[3] * p.x + r[4] * p.y) + r[5] * p.z) + t.y,
+                        ((r[6] * p.x + r[7] * p.y) + r[8] * p.z) + t.z};
 }
 
 #include "soup/soup_filter.h"
@@ -115,7 +116,7 @@ static inline vec_posed load_posed(const carom_soup_posed_points *points, const 
 /* ---- Filter in floats ------------------------------------------------------------------------ */
 
 #define NAME(x)   x##_f32
-#define POINTS    carom_soup_points
+#define LOADED    carom_soup_points
 #define VECTOR    carom_f32v
 #define FLAGS     carom_i32v
 #define WIDTH     CAROM_LANES
@@ -233,8 +234,8 @@ void CAROM_CPU(carom_soup_cross_filter)(const carom_soup_posed_points *points, c
         memcpy(list.vertex[i], points->side[0].corners + 3 * (uint64_t)a[i], 3 * sizeof(*a));
         memcpy(list.vertex[i] + 3, points->side[1].corners + 3 * (uint64_t)b[i], 3 * sizeof(*b));
     }
-    run_posed(points, filter_0_posed, &list, verdicts);
-    run_posed(points, filter_intervals_posed, &list, verdicts);
-    run_posed(points, filter_flat_0_posed, &list, verdicts);
+    run_of_two(points, filter_0_of_two, &list, verdicts);
+    run_of_two(points, filter_intervals_of_two, &list, verdicts);
+    run_of_two(points, filter_flat_0_of_two, &list, verdicts);
     for (uint32_t i = 0; i < list.count; ++i) verdicts->open[verdicts->open_count++] = list.pair[i];
 }

@@ -3,7 +3,7 @@
  * includes this file for doubles, for posed corners and for floats, and defines beforehand:
  *
  *   NAME(x)             x with a suffix for the type
- *   POINTS              where the corners are
+ *   LOADED              the type that says where corners are
  *   VECTOR, FLAGS       SIMD vectors, and the type of their comparisons
  *   WIDTH               lanes of a vector
  *   MINIMUM, MAXIMUM, MAGNITUDE, SET_OF(flags)
@@ -31,7 +31,7 @@ static inline VECTOR NAME(choose)(FLAGS which, VECTOR yes, VECTOR no) {
 }
 
 /* The same corner, as seen from an origin. */
-static inline NAME(vec) NAME(load_from)(const POINTS *points, const pair_corners *list,
+static inline NAME(vec) NAME(load_from)(const LOADED *points, const pair_corners *list,
                                         uint32_t which, uint32_t at, NAME(vec) origin) {
     return NAME(sub)(NAME(load)(points, list, which, at), origin);
 }
@@ -81,7 +81,7 @@ static inline FLAGS NAME(same_side)(const VECTOR *d, VECTOR error) {
 
 /* Loads pairs without a common vertex, with the determinants of the corners of each triangle with
  * the other's plane; returns their error. */
-static inline VECTOR NAME(load_sides)(const POINTS *points, const pair_corners *list, uint32_t at,
+static inline VECTOR NAME(load_sides)(const LOADED *points, const pair_corners *list, uint32_t at,
                                       NAME(vec) * a, NAME(vec) * b, VECTOR *da, VECTOR *db) {
     for (int i = 0; i < 3; ++i) {
         a[i] = NAME(load)(points, list, i, at);
@@ -93,7 +93,7 @@ static inline VECTOR NAME(load_sides)(const POINTS *points, const pair_corners *
 }
 
 /* No common vertex. No: all of one triangle is on one side of the other's plane. Never yes. */
-static inline soup_cpu_answer NAME(filter_0)(const POINTS *points, const pair_corners *list,
+static inline soup_cpu_answer NAME(filter_0)(const LOADED *points, const pair_corners *list,
                                              uint32_t at) {
     NAME(vec) a[3], b[3];
     VECTOR da[3], db[3];
@@ -134,7 +134,7 @@ static inline FLAGS NAME(certain_of_3)(const VECTOR *d, VECTOR error) {
 
 /* No common vertex, and neither triangle certainly on one side of the other's plane: the intervals
  * on the common line of the planes, as in carom_triangle_filter. */
-static inline soup_cpu_answer NAME(filter_intervals)(const POINTS *points, const pair_corners *list,
+static inline soup_cpu_answer NAME(filter_intervals)(const LOADED *points, const pair_corners *list,
                                                      uint32_t at) {
     NAME(vec) a[3], b[3];
     VECTOR da[3], db[3];
@@ -155,7 +155,7 @@ static inline soup_cpu_answer NAME(filter_intervals)(const POINTS *points, const
 }
 
 /* One common vertex: as carom_face_filter_1. The vertices are v, a1, a2, b1, b2. */
-static inline soup_cpu_answer NAME(filter_1)(const POINTS *points, const pair_corners *list,
+static inline soup_cpu_answer NAME(filter_1)(const LOADED *points, const pair_corners *list,
                                              uint32_t at) {
     NAME(vec) v = NAME(load)(points, list, 0, at);
     NAME(vec) u1 = NAME(load_from)(points, list, 1, at, v);
@@ -178,7 +178,7 @@ static inline soup_cpu_answer NAME(filter_1)(const POINTS *points, const pair_co
 
 /* Two common vertices. No: the triangles are not coplanar. The vertices are those of the edge, then
  * the two apexes. Never yes. */
-static inline soup_cpu_answer NAME(filter_2)(const POINTS *points, const pair_corners *list,
+static inline soup_cpu_answer NAME(filter_2)(const LOADED *points, const pair_corners *list,
                                              uint32_t at) {
     NAME(vec) e0 = NAME(load)(points, list, 0, at), e1 = NAME(load_from)(points, list, 1, at, e0);
     NAME(vec) a = NAME(load_from)(points, list, 2, at, e0);
@@ -255,7 +255,7 @@ static inline FLAGS NAME(beyond_edge_0)(const NAME(point) * p, const NAME(point)
     return certain & found;
 }
 
-static inline soup_cpu_answer NAME(filter_flat_0)(const POINTS *points, const pair_corners *list,
+static inline soup_cpu_answer NAME(filter_flat_0)(const LOADED *points, const pair_corners *list,
                                                   uint32_t at) {
     NAME(vec) a[3], b[3];
     NAME(point) p[3], q[3];
@@ -272,8 +272,8 @@ static inline soup_cpu_answer NAME(filter_flat_0)(const POINTS *points, const pa
     return (soup_cpu_answer){SET_OF(NAME(beyond_edge_0)(p, q) | NAME(beyond_edge_0)(q, p)), 0};
 }
 
-/* One common vertex, at the origin: whether one of the edges u1, u2 of a face has the corners w1 and
- * w2 of the other beyond it. */
+/* One common vertex, at the origin: whether one of the edges u1, u2 of a face has the corners w1
+ * and w2 of the other beyond it. */
 static inline FLAGS NAME(beyond_edge_1)(NAME(point) u1, NAME(point) u2, NAME(point) w1,
                                         NAME(point) w2) {
     FLAGS left, certain = NAME(turns)(u1, u2, &left);
@@ -282,7 +282,7 @@ static inline FLAGS NAME(beyond_edge_1)(NAME(point) u1, NAME(point) u2, NAME(poi
                       (NAME(is_left)(second, w1) & NAME(is_left)(second, w2)));
 }
 
-static inline soup_cpu_answer NAME(filter_flat_1)(const POINTS *points, const pair_corners *list,
+static inline soup_cpu_answer NAME(filter_flat_1)(const LOADED *points, const pair_corners *list,
                                                   uint32_t at) {
     NAME(vec) v = NAME(load)(points, list, 0, at), from_v[4];
     NAME(point) p[4];
@@ -295,7 +295,7 @@ static inline soup_cpu_answer NAME(filter_flat_1)(const POINTS *points, const pa
 }
 
 /* Two common vertices: their edge alone can separate. */
-static inline soup_cpu_answer NAME(filter_flat_2)(const POINTS *points, const pair_corners *list,
+static inline soup_cpu_answer NAME(filter_flat_2)(const LOADED *points, const pair_corners *list,
                                                   uint32_t at) {
     NAME(vec) e0 = NAME(load)(points, list, 0, at), from_e0[3];
     NAME(point) p[3];
@@ -309,12 +309,12 @@ static inline soup_cpu_answer NAME(filter_flat_2)(const POINTS *points, const pa
 
 /* ---- Lists of pairs -------------------------------------------------------------------------- */
 
-typedef soup_cpu_answer NAME(filter_fn)(const POINTS *points, const pair_corners *list,
+typedef soup_cpu_answer NAME(filter_fn)(const LOADED *points, const pair_corners *list,
                                         uint32_t at);
 
 /* Keeps in the list what the filter leaves open. `filter` is a constant in every call, so that the
  * compiler specialises the loop for it. */
-static inline void NAME(run)(const POINTS *points, NAME(filter_fn) * filter, pair_corners *list,
+static inline void NAME(run)(const LOADED *points, NAME(filter_fn) * filter, pair_corners *list,
                              carom_soup_verdicts *verdicts) {
     uint32_t count = list->count, kept = 0;
     if (count == 0) return;
@@ -336,7 +336,7 @@ static inline void NAME(run)(const POINTS *points, NAME(filter_fn) * filter, pai
     list->count = kept;
 }
 
-static inline void NAME(decide)(const POINTS *points, pair_corners *lists,
+static inline void NAME(decide)(const LOADED *points, pair_corners *lists,
                                 carom_soup_verdicts *verdicts) {
     pair_corners *none = &lists[SOUP_CPU_LIST_NONE], *one = &lists[SOUP_CPU_LIST_ONE];
     pair_corners *two = &lists[SOUP_CPU_LIST_TWO];
@@ -350,7 +350,7 @@ static inline void NAME(decide)(const POINTS *points, pair_corners *lists,
 }
 
 #undef NAME
-#undef POINTS
+#undef LOADED
 #undef VECTOR
 #undef FLAGS
 #undef WIDTH
