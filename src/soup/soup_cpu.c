@@ -85,17 +85,8 @@ static inline vec_f64 load_f64(const carom_soup_points *points, const pair_corne
 
 /* ---- The same of two posed soups ------------------------------------------------------------- */
 
-#define NAME(x)   x##_of_two
-#define LOADED    carom_soup_posed_points
-#define VECTOR    carom_f64v
-#define FLAGS     carom_i64v
-#define WIDTH     CAROM_LANES64
-#define MINIMUM   carom_f64v_min
-#define MAXIMUM   carom_f64v_max
-#define MAGNITUDE carom_f64v_abs
-#define SET_OF    carom_lanes_of64
-#define UNIT      CAROM_PAIR_ERROR
-#define SUBNORMAL CAROM_ORIENT_UNDERFLOW
+#define NAME(x) x##_of_two
+#define LOADED  carom_soup_posed_points
 
 typedef vec_f64 vec_of_two;
 
@@ -112,6 +103,16 @@ static inline vec_of_two load_of_two(const carom_soup_posed_points *points,
 }
 
 #include "soup/soup_filter.h"
+
+#undef VECTOR
+#undef FLAGS
+#undef WIDTH
+#undef MINIMUM
+#undef MAXIMUM
+#undef MAGNITUDE
+#undef SET_OF
+#undef UNIT
+#undef SUBNORMAL
 
 /* ---- Filter in floats ------------------------------------------------------------------------ */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* soup_filter.h: the SIMD versions of the filters of face_item.h and triangle_filter.h. soup_cpu.c
- * includes this file for doubles, for posed corners and for floats, and defines beforehand:
+ * includes this file for doubles, for posed corners and for floats, and defines beforehand what
+ * follows, of which the first two are undefined again:
  *
  *   NAME(x)             x with a suffix for the type
  *   LOADED              the type that says where corners are
@@ -351,12 +352,3 @@ static inline void NAME(decide)(const LOADED *points, pair_corners *lists,
 
 #undef NAME
 #undef LOADED
-#undef VECTOR
-#undef FLAGS
-#undef WIDTH
-#undef MINIMUM
-#undef MAXIMUM
-#undef MAGNITUDE
-#undef SET_OF
-#undef UNIT
-#undef SUBNORMAL
