@@ -76,8 +76,8 @@ static inline vec_f64 load_vertices(const void *positions, bool is_double, const
     return (vec_f64){column[0], column[1], column[2]};
 }
 
-static inline vec_f64 load_f64(const carom_soup_points *points, const pair_corners *list, int which,
-                               uint32_t at) {
+__attribute__((always_inline)) static inline vec_f64
+load_f64(const carom_soup_points *points, const pair_corners *list, int which, uint32_t at) {
     return load_vertices(points->positions, points->is_double, list, which, at);
 }
 
@@ -137,8 +137,8 @@ static inline const float *vertex_f32(const carom_soup_points *points, const pai
     return (const float *)points->positions + 3 * (uint64_t)list->vertex[at][which];
 }
 
-static inline vec_f32 load_f32(const carom_soup_points *points, const pair_corners *list, int which,
-                               uint32_t at) {
+__attribute__((always_inline)) static inline vec_f32
+load_f32(const carom_soup_points *points, const pair_corners *list, int which, uint32_t at) {
     carom_f32x4 row[CAROM_LANES];
     carom_f32v column[4]; /* the fourth is not used */
     for (uint32_t i = 0; i < CAROM_LANES; ++i)
