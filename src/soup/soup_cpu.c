@@ -57,8 +57,10 @@ typedef struct vec_f64 {
     carom_f64v x, y, z;
 } vec_f64;
 
-static inline vec_f64 load_vertices(const void *positions, bool is_double, const pair_corners *list,
-                                    int which, uint32_t at) {
+__attribute__((always_inline)) static inline vec_f64 load_vertices(const void *positions,
+                                                                   bool is_double,
+                                                                   const pair_corners *list,
+                                                                   int which, uint32_t at) {
     carom_f64v column[3];
     if (is_double) {
         const double *p[CAROM_LANES64];
@@ -91,8 +93,9 @@ load_f64(const carom_soup_points *points, const pair_corners *list, int which, u
 typedef vec_f64 vec_of_two;
 
 /* Corners 0 to 2 are of the first soup, 3 to 5 of the second; carom_frame_apply. */
-static inline vec_of_two load_of_two(const carom_soup_posed_points *points,
-                                     const pair_corners *list, int which, uint32_t at) {
+__attribute__((always_inline)) static inline vec_of_two
+load_of_two(const carom_soup_posed_points *points, const pair_corners *list, int which,
+            uint32_t at) {
     const carom_soup_points *side = &points->side[which / 3];
     const double *r = points->frame[which / 3].r;
     carom_vec3 t = points->frame[which / 3].t;
@@ -199,6 +202,21 @@ static inline uint32_t alike_of(carom_u32x4 a, carom_u32x4 b) {
     return carom_u32x4_matches(a, b) & 0x777u;
 }
 
+/* Each with a copy of the filters that knows the type of positions. */
+__attribute__((noinline)) static void decide_doubles(const carom_soup_points *points,
+                                                     pair_corners *lists,
+                                                     carom_soup_verdicts *verdicts) {
+    const carom_soup_points doubles = {points->positions, points->corners, true};
+    decide_f64(&doubles, lists, verdicts);
+}
+
+__attribute__((noinline)) static void
+decide_floats(const carom_soup_points *points, pair_corners *lists, carom_soup_verdicts *verdicts) {
+    const carom_soup_points floats = {points->positions, points->corners, false};
+    decide_f32(&floats, lists, verdicts);
+    decide_f64(&floats, lists, verdicts);
+}
+
 void CAROM_CPU(carom_soup_filter)(const carom_soup_points *points, const uint32_t *a,
                                   const uint32_t *b, uint32_t count,
                                   carom_soup_verdicts *verdicts) {
@@ -217,8 +235,7 @@ void CAROM_CPU(carom_soup_filter)(const carom_soup_points *points, const uint32_
         carom_u32x4_take(in_a, in_b, (const uint8_t *)deal, 6, list->vertex[at]);
     }
     for (int i = 0; i < SOUP_CPU_LISTS; ++i) lists[i].count = counts >> (16 * i) & 0xFFFF;
-    if (!points->is_double) decide_f32(points, lists, verdicts);
-    decide_f64(points, lists, verdicts);
+    (points->is_double ? decide_doubles : decide_floats)(points, lists, verdicts);
     for (int k = 0; k < SOUP_CPU_LISTS; ++k)
         for (uint32_t i = 0; i < lists[k].count; ++i)
             verdicts->open[verdicts->open_count++] = lists[k].pair[i];

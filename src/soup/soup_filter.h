@@ -341,8 +341,8 @@ __attribute__((always_inline)) static inline void NAME(run)(const LOADED *points
     list->count = kept;
 }
 
-static inline void NAME(decide)(const LOADED *points, pair_corners *lists,
-                                carom_soup_verdicts *verdicts) {
+__attribute__((always_inline)) static inline void
+NAME(decide)(const LOADED *points, pair_corners *lists, carom_soup_verdicts *verdicts) {
     pair_corners *none = &lists[SOUP_CPU_LIST_NONE], *one = &lists[SOUP_CPU_LIST_ONE];
     pair_corners *two = &lists[SOUP_CPU_LIST_TWO];
     NAME(run)(points, NAME(filter_0), none, verdicts);
