@@ -107,7 +107,7 @@ set(left_out "")
 set(wrapped malloc calloc realloc aligned_alloc posix_memalign)
 if(WIN32)
     list(REMOVE_ITEM support ${PROJECT_SOURCE_DIR}/tests/support/cli_run.c)
-    set(left_out "cli_run\\.h|<(sys/wait|sys/resource|pthread|poll|dlfcn|sched|sys/ioctl)\\.h>|aligned_alloc|mkdtemp|mkstemps|mkfifo|symlink")
+    set(left_out "cli_run\\.h|<(sys/wait|sys/resource|pthread|poll|dlfcn|sched|sys/ioctl)\\.h>|aligned_alloc|mkdtemp|mkstemps|mkfifo|symlink|setenv")
     set(wrapped malloc calloc realloc)
 elseif(CMAKE_EXE_LINKER_FLAGS MATCHES "-static")
     set(left_out "<dlfcn\\.h>") # a static program opens no library
