@@ -87,8 +87,17 @@ load_f64(const carom_soup_points *points, const pair_corners *list, int which, u
 
 /* ---- The same of two posed soups ------------------------------------------------------------- */
 
-#define NAME(x) x##_of_two
-#define LOADED  carom_soup_posed_points
+#define NAME(x)   x##_of_two
+#define LOADED    carom_soup_posed_points
+#define VECTOR    carom_f64v
+#define FLAGS     carom_i64v
+#define WIDTH     CAROM_LANES64
+#define MINIMUM   carom_f64v_min
+#define MAXIMUM   carom_f64v_max
+#define MAGNITUDE carom_f64v_abs
+#define SET_OF    carom_lanes_of64
+#define UNIT      CAROM_PAIR_ERROR
+#define SUBNORMAL CAROM_ORIENT_UNDERFLOW
 
 typedef vec_f64 vec_of_two;
 
@@ -106,16 +115,6 @@ load_of_two(const carom_soup_posed_points *points, const pair_corners *list, int
 }
 
 #include "soup/soup_filter.h"
-
-#undef VECTOR
-#undef FLAGS
-#undef WIDTH
-#undef MINIMUM
-#undef MAXIMUM
-#undef MAGNITUDE
-#undef SET_OF
-#undef UNIT
-#undef SUBNORMAL
 
 /* ---- Filter in floats ------------------------------------------------------------------------ */
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* soup_filter.h: the SIMD versions of the filters of face_item.h and triangle_filter.h. soup_cpu.c
- * includes this file for doubles, for posed corners and for floats, and defines beforehand what
- * follows, of which the first two are undefined again:
+ * includes this file for doubles, for posed corners and for floats, and defines beforehand:
  *
  *   NAME(x)             x with a suffix for the type
  *   LOADED              the type that says where corners are
@@ -356,3 +355,12 @@ NAME(decide)(const LOADED *points, pair_corners *lists, carom_soup_verdicts *ver
 
 #undef NAME
 #undef LOADED
+#undef VECTOR
+#undef FLAGS
+#undef WIDTH
+#undef MINIMUM
+#undef MAXIMUM
+#undef MAGNITUDE
+#undef SET_OF
+#undef UNIT
+#undef SUBNORMAL
